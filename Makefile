@@ -1,0 +1,50 @@
+# Two commands for a fresh machine: `make demo` and `make test`. Each makes its own virtual environment.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORE := CMakeLists.txt pyproject.toml $(wildcard src/core/*)
+
+.PHONY: demo test lint format bench clean help
+
+help:
+	@echo "make demo   fit, tune and compare the models on shipped data; writes out/"
+	@echo "make test   lint, types, layers, tests, documentation examples"
+	@echo "make lint   only the linters       make format   rewrite files in the house style"
+	@echo "make bench  contests against other libraries (installs them)"
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+.make-dev: $(BIN)/python $(CORE)
+	$(BIN)/python -m pip install --quiet "scikit-build-core>=0.11" "nanobind>=2.4" ninja "cmake>=3.18"
+	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[demo,test,lint]"
+	touch $@
+
+.make-bench: .make-dev
+	$(BIN)/python -m pip install --quiet -e ".[bench]" --no-build-isolation
+	touch $@
+
+demo: .make-dev
+	$(BIN)/python -m nearline.demo --out out
+
+lint: .make-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror src/core/*.hpp src/core/*.cpp
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -m pytest -n 2
+
+format: .make-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i src/core/*.hpp src/core/*.cpp
+
+bench: .make-bench
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build out .make-*

@@ -1,0 +1,35 @@
+#include <chrono>
+
+#include "bindings.hpp"
+#include "parallel.hpp"
+
+namespace nearline {
+
+void check_interrupt() {
+    using Clock = std::chrono::steady_clock;
+    thread_local Clock::time_point last = Clock::now();
+    const auto now = Clock::now();
+    if (now - last < std::chrono::milliseconds(50)) return;
+    last = now;
+    nb::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+void bind_threads(nb::module_& m) {
+    m.def(
+        "set_thread_limit", [](int n) { thread_limit.store(n < 1 ? 1 : n); }, nb::arg("n"),
+        "Largest number of threads any kernel may use.");
+    m.def("thread_limit", []() { return thread_limit.load(); });
+    m.def(
+        "cpu_supports_avx2",
+        []() {
+#if defined(__x86_64__)
+            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+            return false;
+#endif
+        },
+        "Whether this machine has the AVX2 and FMA instructions.");
+}
+
+}  // namespace nearline

@@ -1,0 +1,8 @@
+#include "bindings.hpp"
+
+#define NL_DEFINE_MODULE(name, m) NB_MODULE(name, m)
+
+NL_DEFINE_MODULE(NL_MODULE, m) {
+    m.doc() = "nearline's compiled core: fused passes, sequential solvers.";
+    nearline::bind_threads(m);
+}

@@ -1,0 +1,19 @@
+// What every bind_*.cpp shares: array types (always C-contiguous, never converted behind the caller's back).
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+namespace nearline {
+
+namespace nb = nanobind;
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// One function a concept; bindings.cpp calls them all.
+void bind_threads(nb::module_& m);
+
+}  // namespace nearline

@@ -1,0 +1,48 @@
+// parallel_for: run tasks 0 .. n-1 on a few threads. What a task computes may depend on its number alone, never on
+// the thread that runs it; results are combined by the caller in task order, so they do not depend on the number of
+// threads. Threads live for one call only: nothing survives a fork, nothing has to be shut down.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace nearline {
+
+inline std::atomic<int> thread_limit{1};  // set from Python (nearline.set_num_threads)
+
+// Called now and then by the thread that entered the core: raises KeyboardInterrupt if the user pressed Ctrl-C.
+void check_interrupt();
+
+// work: rough number of arithmetic operations in all; small jobs are not worth a thread.
+template <class Task>
+void parallel_for(std::size_t n_tasks, double work, const Task& task) {
+    std::size_t n_threads = work < 3e5 ? 1 : static_cast<std::size_t>(thread_limit.load());
+    if (n_threads > n_tasks) n_threads = n_tasks;
+    std::atomic<std::size_t> next{0};
+    std::atomic<bool> failed{false};
+    std::exception_ptr error;
+    std::mutex error_mutex;
+    auto run = [&](bool entered_from_python) {
+        try {
+            for (std::size_t i; !failed.load(std::memory_order_relaxed) && (i = next.fetch_add(1)) < n_tasks;) {
+                task(i);
+                if (entered_from_python) check_interrupt();
+            }
+        } catch (...) {
+            std::lock_guard<std::mutex> lock(error_mutex);
+            if (!error) error = std::current_exception();
+            failed.store(true);
+        }
+    };
+    std::vector<std::thread> threads;
+    for (std::size_t t = 1; t < n_threads; ++t) threads.emplace_back(run, false);
+    run(true);
+    for (auto& thread : threads) thread.join();
+    if (error) std::rethrow_exception(error);
+}
+
+}  // namespace nearline

@@ -1,0 +1,39 @@
+"""nearline: every nearest-neighbor, linear and naive Bayes classifier, fast, exact and certified.
+
+A classifier is a score function followed by a decision rule. Fitting chooses the score function: nearest neighbors keep
+the data and vote; linear and kernel models minimize risk = mean data loss + alpha * regularizer.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Public name -> module that defines it. Modules are imported when a name is first used, so `import nearline` is light.
+_HOMES = {
+    "Risk": "nearline.risk",
+    "Point": "nearline.risk",
+    "evaluate": "nearline.risk",
+    "Params": "nearline.params",
+    "LOSSES": "nearline.losses",
+    "Loss": "nearline.losses",
+    "REGULARIZERS": "nearline.regularizers",
+    "L1": "nearline.regularizers",
+    "L2": "nearline.regularizers",
+    "ElasticNet": "nearline.regularizers",
+    "Zero": "nearline.regularizers",
+    "SOLVERS": "nearline.solvers",
+    "Solution": "nearline.solvers",
+    "Solver": "nearline.solvers",
+    "minimize": "nearline.solvers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'nearline' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

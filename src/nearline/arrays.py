@@ -1,0 +1,41 @@
+"""Array types and the few operations in which dense and sparse (CSR) design matrices differ."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[Any]
+Design: TypeAlias = Any  # (n, D) C-contiguous array or CSR matrix, float32 or float64
+
+
+def is_sparse(X: Design) -> bool:
+    """Whether X is a scipy sparse container (asked without importing scipy)."""
+    return type(X).__module__.startswith("scipy.sparse")
+
+
+def as_design(X: Any) -> Design:
+    """X as the mathematics wants it: C-contiguous or canonical CSR, float32 or float64; copied only if need be."""
+    if is_sparse(X):
+        X = X.tocsr()
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        return X
+    X = np.asarray(X)
+    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
+    return np.ascontiguousarray(X, dtype=dtype)
+
+
+def product(X: Design, W: Array) -> Array:
+    """X W^T as a dense (n, K) array for W of shape (K, D)."""
+    return np.asarray(X @ W.T.astype(X.dtype, copy=False))
+
+
+def back_product(X: Design, G: Array) -> Array:
+    """G^T X as a dense float64 (K, D) array for G of shape (n, K)."""
+    if is_sparse(X):
+        return np.asarray((X.T @ G).T, dtype=np.float64)
+    return np.asarray(G.T.astype(X.dtype, copy=False) @ X, dtype=np.float64)

@@ -1,0 +1,83 @@
+"""Data losses, pointwise: value, gradient, curvature, conjugate, probabilities. One class a loss; ``LOSSES`` lists them."""
+
+from nearline.losses._base import Loss, one_hot, signs
+from nearline.losses.margin import (
+    BinarySparsemax,
+    Hinge,
+    Logistic,
+    MarginLoss,
+    PerceptronLoss,
+    Squared,
+    SquaredHinge,
+    ZeroOne,
+    sigmoid,
+)
+from nearline.losses.multiclass import (
+    CrammerSinger,
+    MulticlassPerceptron,
+    Softmax,
+    Sparsemax,
+    WestonWatkins,
+    softmax,
+    sparsemax,
+)
+
+LOSSES: dict[str, Loss] = {
+    loss.name: loss
+    for loss in (
+        ZeroOne(),
+        Squared(),
+        Logistic(),
+        PerceptronLoss(),
+        Hinge(),
+        SquaredHinge(),
+        BinarySparsemax(),
+        MulticlassPerceptron(),
+        WestonWatkins(),
+        CrammerSinger(),
+        Softmax(),
+        Sparsemax(),
+    )
+}
+
+# The joint loss of K score columns that a two-class loss becomes, where the literature has one.
+JOINT: dict[str, Loss] = {
+    "squared": Squared(),
+    "logistic": Softmax(),
+    "perceptron": MulticlassPerceptron(),
+    "hinge": WestonWatkins(),
+    "binary-sparsemax": Sparsemax(),
+}
+# ... and back: the two-class loss of a joint one (softmax at alpha is logistic at alpha / 2).
+BINARY: dict[str, Loss] = {
+    "softmax": Logistic(),
+    "multiclass-perceptron": PerceptronLoss(),
+    "weston-watkins": Hinge(),
+    "crammer-singer": Hinge(),
+    "sparsemax": BinarySparsemax(),
+}
+
+__all__ = [
+    "BINARY",
+    "JOINT",
+    "LOSSES",
+    "BinarySparsemax",
+    "CrammerSinger",
+    "Hinge",
+    "Logistic",
+    "Loss",
+    "MarginLoss",
+    "MulticlassPerceptron",
+    "PerceptronLoss",
+    "Softmax",
+    "Sparsemax",
+    "Squared",
+    "SquaredHinge",
+    "WestonWatkins",
+    "ZeroOne",
+    "one_hot",
+    "sigmoid",
+    "signs",
+    "softmax",
+    "sparsemax",
+]

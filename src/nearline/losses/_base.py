@@ -1,0 +1,80 @@
+"""What every data loss offers. Scores are (n, K); targets are class numbers (n,) or label distributions (n, K)."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from nearline.arrays import Array
+
+
+@dataclass(frozen=True)
+class Loss(ABC):
+    """A data loss: how badly scores f fit a target, row by row.
+
+    To add one, subclass it, write :meth:`value_and_gradient`, and set the flags below; L-BFGS, conjugate gradients,
+    gradient descent and SGD then serve it. With :meth:`curvature` Newton's method does too, with
+    :meth:`conjugate` and :meth:`balance` every fit ends with a certified duality gap.
+    """
+
+    name: ClassVar[str]
+    joint: ClassVar[bool] = False  # couples the columns of a row's scores (softmax, ...), so K = number of classes
+    smooth: ClassVar[bool] = True  # has a Lipschitz gradient
+    core: ClassVar[str | None] = None  # name of the same loss in the compiled core
+    refusal: ClassVar[str | None] = None  # why a risk with this loss is not to be minimized
+
+    @abstractmethod
+    def value_and_gradient(self, scores: Array, targets: Array) -> tuple[Array, Array]:
+        """Loss of each row (n,) and its (sub)gradient with respect to the scores (n, K)."""
+
+    def value(self, scores: Array, targets: Array) -> Array:
+        """Loss of each row, (n,)."""
+        return self.value_and_gradient(scores, targets)[0]
+
+    def curvature(self, scores: Array, targets: Array) -> Array | None:
+        """Second derivative: (n, K) where columns are separate, (n, K, K) where joint; None if there is none."""
+        return None
+
+    def curvature_product(self, scores: Array, targets: Array, direction: Array) -> Array | None:
+        """Second derivative of each row times a direction (n, K)."""
+        H = self.curvature(scores, targets)
+        if H is None:
+            return None
+        return H * direction if H.ndim == 2 else np.einsum("ijk,ik->ij", H, direction)
+
+    def conjugate(self, duals: Array, targets: Array) -> Array | None:
+        """loss*(u) = sup_f u.f - loss(f), (n,); infinite outside its domain; None if it is not known."""
+        return None
+
+    def balance(self, duals: Array, targets: Array, weights: Array) -> Array | None:
+        """The nearest simple duals within the conjugate's domain with sum_i s_i u_i = 0 (a free bias needs it)."""
+        return None
+
+    def probabilities(self, scores: Array) -> Array | None:
+        """Class probabilities (n, C) that the loss defines, None if it defines none."""
+        return None
+
+    def null_bias(self, class_weights: Array, n_outputs: int) -> Array | None:
+        """Bias that minimizes the loss at W = 0 for classes of these weights, where it is known in closed form."""
+        return None
+
+    def label_count(self, n_outputs: int) -> int:
+        """Number of classes that K score columns stand for: one column tells two classes apart."""
+        return 2 if n_outputs == 1 else n_outputs
+
+
+def signs(targets: Array, n_outputs: int) -> Array:
+    """y in {-1, +1}: (n, 1) for two classes, else (n, K) with +1 in the column of the row's class (one-vs-rest)."""
+    if n_outputs == 1:
+        return np.where(targets == 1, 1.0, -1.0)[:, None]
+    return 2.0 * one_hot(targets, n_outputs) - 1.0
+
+
+def one_hot(targets: Array, n_classes: int) -> Array:
+    """1-of-K coding (n, K); label distributions are given back as they are."""
+    if targets.ndim == 2:
+        return targets
+    coded = np.zeros((len(targets), n_classes))
+    coded[np.arange(len(targets)), targets] = 1.0
+    return coded

@@ -1,0 +1,243 @@
+"""Losses of the margin z = y f(x), y in {-1, +1} (SPEC B1-B7). With K > 1 columns each is one-vs-rest."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.losses._base import Loss, one_hot, signs
+
+
+@dataclass(frozen=True)
+class MarginLoss(Loss):
+    """loss(f, y) = phi(y f), added over the columns. A dual is u = y a with a = phi'(z) <= 0."""
+
+    @abstractmethod
+    def phi(self, z: Array) -> Array:
+        """The loss as a function of the margin."""
+
+    @abstractmethod
+    def dphi(self, z: Array) -> Array:
+        """A (sub)derivative of phi."""
+
+    def d2phi(self, z: Array) -> Array | None:
+        """The (generalized) second derivative of phi."""
+        return None
+
+    def phi_conjugate(self, a: Array) -> Array | None:
+        """phi*(a) = sup_z a z - phi(z)."""
+        return None
+
+    def positive_probability(self, f: Array) -> Array | None:
+        """P(y = +1) as a function of the score, where the loss defines one."""
+        return None
+
+    def value(self, scores: Array, targets: Array) -> Array:
+        y = signs(targets, scores.shape[1])
+        return np.asarray(self.phi(y * scores).sum(axis=1))
+
+    def value_and_gradient(self, scores: Array, targets: Array) -> tuple[Array, Array]:
+        y = signs(targets, scores.shape[1])
+        z = y * scores
+        return self.phi(z).sum(axis=1), y * self.dphi(z)
+
+    def curvature(self, scores: Array, targets: Array) -> Array | None:
+        return self.d2phi(signs(targets, scores.shape[1]) * scores)
+
+    def conjugate(self, duals: Array, targets: Array) -> Array | None:
+        values = self.phi_conjugate(signs(targets, duals.shape[1]) * duals)
+        return None if values is None else values.sum(axis=1)
+
+    def balance(self, duals: Array, targets: Array, weights: Array) -> Array | None:
+        """Scale the heavier side of each column down: 0 is in the domain of phi*, so it stays inside."""
+        y = signs(targets, duals.shape[1])
+        positive = np.where(y > 0, -duals, 0.0)
+        negative = np.where(y < 0, duals, 0.0)
+        mass_positive, mass_negative = weights @ positive, weights @ negative
+        lighter = np.minimum(mass_positive, mass_negative)
+        scale_positive = np.divide(lighter, mass_positive, out=np.zeros_like(lighter), where=mass_positive > 0)
+        scale_negative = np.divide(lighter, mass_negative, out=np.zeros_like(lighter), where=mass_negative > 0)
+        return np.asarray(scale_negative * negative - scale_positive * positive)
+
+    def probabilities(self, scores: Array) -> Array | None:
+        p = self.positive_probability(scores)
+        if p is None:
+            return None
+        if scores.shape[1] == 1:
+            return np.hstack([1.0 - p, p])
+        total = p.sum(axis=1, keepdims=True)
+        return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / scores.shape[1])
+
+
+@dataclass(frozen=True)
+class ZeroOne(MarginLoss):
+    """B1: [z <= 0]; the boundary counts as a mistake (predict gives the positive class there)."""
+
+    name: ClassVar[str] = "zero-one"
+    smooth: ClassVar[bool] = False
+    refusal: ClassVar[str | None] = (
+        "the zero-one loss is piecewise constant and its minimization NP-hard: "
+        "minimize a surrogate ('logistic', 'hinge', ...) and evaluate this one"
+    )
+
+    def phi(self, z: Array) -> Array:
+        return (z <= 0).astype(float)
+
+    def dphi(self, z: Array) -> Array:
+        return np.zeros_like(z)
+
+
+@dataclass(frozen=True)
+class Logistic(MarginLoss):
+    """B3: log(1 + exp(-z)), slope -sigma(-z)."""
+
+    name: ClassVar[str] = "logistic"
+    core: ClassVar[str | None] = "logistic"
+
+    def phi(self, z: Array) -> Array:
+        return np.logaddexp(0.0, -z)
+
+    def dphi(self, z: Array) -> Array:
+        return -sigmoid(-z)
+
+    def d2phi(self, z: Array) -> Array:
+        return sigmoid(z) * sigmoid(-z)
+
+    def phi_conjugate(self, a: Array) -> Array:
+        return _xlogx(-a) + _xlogx(1.0 + a)
+
+    def positive_probability(self, f: Array) -> Array:
+        return sigmoid(f)
+
+
+@dataclass(frozen=True)
+class PerceptronLoss(MarginLoss):
+    """B4: max(0, -z)."""
+
+    name: ClassVar[str] = "perceptron"
+    smooth: ClassVar[bool] = False
+    refusal: ClassVar[str | None] = (
+        "w = 0 minimizes the perceptron loss, whatever the data: "
+        "use the perceptron rule (nearline.Perceptron), which only needs mistakes to end"
+    )
+
+    def phi(self, z: Array) -> Array:
+        return np.maximum(0.0, -z)
+
+    def dphi(self, z: Array) -> Array:
+        return -(z < 0).astype(float)
+
+    def phi_conjugate(self, a: Array) -> Array:
+        return _within(a, -1.0, 0.0, np.zeros_like(a))
+
+
+@dataclass(frozen=True)
+class Hinge(MarginLoss):
+    """B5: max(0, 1 - z); the sub-gradient at z = 1 is taken as 0."""
+
+    name: ClassVar[str] = "hinge"
+    smooth: ClassVar[bool] = False
+    core: ClassVar[str | None] = "hinge"
+
+    def phi(self, z: Array) -> Array:
+        return np.maximum(0.0, 1.0 - z)
+
+    def dphi(self, z: Array) -> Array:
+        return -(z < 1).astype(float)
+
+    def phi_conjugate(self, a: Array) -> Array:
+        return _within(a, -1.0, 0.0, a)
+
+
+@dataclass(frozen=True)
+class SquaredHinge(MarginLoss):
+    """B6: max(0, 1 - z)^2."""
+
+    name: ClassVar[str] = "squared-hinge"
+    core: ClassVar[str | None] = "squared-hinge"
+
+    def phi(self, z: Array) -> Array:
+        return np.maximum(0.0, 1.0 - z) ** 2
+
+    def dphi(self, z: Array) -> Array:
+        return -2.0 * np.maximum(0.0, 1.0 - z)
+
+    def d2phi(self, z: Array) -> Array:
+        return 2.0 * (z < 1)
+
+    def phi_conjugate(self, a: Array) -> Array:
+        return _within(a, -np.inf, 0.0, a + a * a / 4.0)
+
+
+@dataclass(frozen=True)
+class BinarySparsemax(MarginLoss):
+    """B7, classification Huber: 0 for z >= 1, (1 - z)^2 / 4 for -1 < z < 1, -z for z <= -1."""
+
+    name: ClassVar[str] = "binary-sparsemax"
+    core: ClassVar[str | None] = "binary-sparsemax"
+
+    def phi(self, z: Array) -> Array:
+        inner = np.clip(z, -1.0, 1.0)
+        return (1.0 - inner) ** 2 / 4.0 + np.maximum(0.0, -1.0 - z)
+
+    def dphi(self, z: Array) -> Array:
+        return -np.clip((1.0 - z) / 2.0, 0.0, 1.0)
+
+    def d2phi(self, z: Array) -> Array:
+        return 0.5 * (np.abs(z) < 1)
+
+    def phi_conjugate(self, a: Array) -> Array:
+        return _within(a, -1.0, 0.0, a + a * a)
+
+    def positive_probability(self, f: Array) -> Array:
+        return np.clip((1.0 + f) / 2.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Squared(Loss):
+    """B2: (1/2) |f - t|^2 with t = y in {-1, +1} for two classes and 1-of-K targets for more."""
+
+    name: ClassVar[str] = "squared"
+    core: ClassVar[str | None] = "squared"
+
+    def codes(self, targets: Array, n_outputs: int) -> Array:
+        """The numbers that the scores are fitted to, (n, K)."""
+        if targets.ndim == 2:
+            return targets
+        return signs(targets, 1) if n_outputs == 1 else one_hot(targets, n_outputs)
+
+    def value_and_gradient(self, scores: Array, targets: Array) -> tuple[Array, Array]:
+        residual = scores - self.codes(targets, scores.shape[1])
+        return 0.5 * (residual**2).sum(axis=1), residual
+
+    def mean_squared_error(self, scores: Array, targets: Array) -> float:
+        """(f - t)^2, averaged over rows: twice the mean loss."""
+        return float(2.0 * self.value(scores, targets).mean())
+
+    def curvature(self, scores: Array, targets: Array) -> Array:
+        return np.ones_like(scores)
+
+    def conjugate(self, duals: Array, targets: Array) -> Array:
+        return np.asarray((0.5 * duals**2 + duals * self.codes(targets, duals.shape[1])).sum(axis=1))
+
+    def balance(self, duals: Array, targets: Array, weights: Array) -> Array:
+        return np.asarray(duals - weights @ duals / weights.sum())
+
+
+def sigmoid(t: Array) -> Array:
+    """1 / (1 + exp(-t)) without overflow."""
+    e = np.exp(-np.abs(t))
+    return np.asarray(np.where(t >= 0, 1.0, e) / (1.0 + e))
+
+
+def _xlogx(t: Array) -> Array:
+    """t log t, 0 at 0, infinite below."""
+    inside = np.where(t > 0, t, 1.0)
+    return np.where(t < 0, np.inf, np.where(t > 0, inside * np.log(inside), 0.0))
+
+
+def _within(a: Array, low: float, high: float, value: Array) -> Array:
+    """value where low <= a <= high, else infinity."""
+    return np.where((a >= low) & (a <= high), value, np.inf)

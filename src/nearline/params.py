@@ -1,0 +1,42 @@
+"""Params: the weights W (K, D) and biases b (K,) of a linear score, views of one flat float64 vector."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from nearline.arrays import Array
+
+
+@dataclass(frozen=True)
+class Params:
+    """Weights and biases of f(x) = W x + b. Solvers that work on vectors use ``flat``; all else uses ``W`` and ``b``."""
+
+    flat: Array
+    n_outputs: int
+    n_features: int
+
+    @classmethod
+    def zeros(cls, n_outputs: int, n_features: int) -> Self:
+        return cls(np.zeros(n_outputs * (n_features + 1)), n_outputs, n_features)
+
+    @classmethod
+    def of(cls, W: Array, b: Array) -> Self:
+        """Params with copies of W and b."""
+        K, D = W.shape
+        return cls(np.concatenate([np.ravel(W), np.ravel(b)]).astype(np.float64), K, D)
+
+    @property
+    def W(self) -> Array:
+        return self.flat[: self.n_outputs * self.n_features].reshape(self.n_outputs, self.n_features)
+
+    @property
+    def b(self) -> Array:
+        return self.flat[self.n_outputs * self.n_features :]
+
+    def like(self, flat: Array) -> Self:
+        """Params of the same shape with other numbers."""
+        return type(self)(flat, self.n_outputs, self.n_features)
+
+    def copy(self) -> Self:
+        return self.like(self.flat.copy())

@@ -1,0 +1,301 @@
+"""Risk: the only place where data, loss and regularizer meet.
+
+    risk(W, b) = alpha R(W) + (1/S) sum_i s_i loss(W x_i + b, y_i),   S = sum_i s_i          (R1)
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from nearline.arrays import Array, Design, as_design, is_sparse
+from nearline.losses import LOSSES, Loss
+from nearline.params import Params
+from nearline.passes import Passes
+from nearline.regularizers import REGULARIZERS, Regularizer
+
+
+@dataclass(frozen=True)
+class Point:
+    """The risk at some parameters. ``gradient`` is that of the smooth part (all but alpha l1 |W|_1)."""
+
+    params: Params
+    scores: Array  # (n, K)
+    data_loss: float
+    penalty: float
+    gradient: Params
+
+    @property
+    def value(self) -> float:
+        return self.data_loss + self.penalty
+
+
+class Risk:
+    """Regularized empirical risk of a linear score (SPEC A3).
+
+    Parameters
+    ----------
+    X : (n, D) array or sparse matrix; float32 stays float32.
+    targets : (n,) class numbers 0 .. C-1, or (n, K) label distributions for losses that take them.
+    loss, regularizer : names or objects.
+    alpha : strength of the regularizer.
+    weights : (n,) sample weights; integer weights equal repeated rows.
+    bias : whether b is free (else it stays 0).
+    n_classes : number of classes, if not the largest target plus one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import Risk
+    >>> risk = Risk(np.array([[0.0], [1.0], [3.0]]), np.array([0, 0, 1]), loss="logistic", alpha=0.1)
+    >>> round(risk.at(risk.zeros()).value, 6)  # log 2 at W = 0, b = 0
+    0.693147
+    """
+
+    def __init__(
+        self,
+        X: Design,
+        targets: Array,
+        *,
+        loss: Loss | str = "logistic",
+        regularizer: Regularizer | str = "l2",
+        alpha: float = 1e-4,
+        weights: Array | None = None,
+        bias: bool = True,
+        n_classes: int | None = None,
+    ) -> None:
+        self.X = as_design(X)
+        self.loss = LOSSES[loss] if isinstance(loss, str) else loss
+        self.regularizer = REGULARIZERS[regularizer] if isinstance(regularizer, str) else regularizer
+        self.alpha = float(alpha)
+        self.bias = bias
+        targets = np.asarray(targets)
+        self.targets = np.ascontiguousarray(targets, dtype=np.float64 if targets.ndim == 2 else np.int32)
+        n_rows = self.X.shape[0]
+        if len(self.targets) != n_rows:
+            raise ValueError(f"X has {n_rows} rows but targets {len(self.targets)}: give one target for each row.")
+        if n_rows == 0:
+            raise ValueError("The risk of no rows is undefined: X is empty, give at least one row.")
+        if n_classes is None:
+            n_classes = targets.shape[1] if targets.ndim == 2 else int(self.targets.max()) + 1
+        self.n_classes = max(n_classes, 2)
+        self.n_outputs = self.n_classes if self.loss.joint or self.n_classes > 2 else 1
+        self.weights = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+        if len(self.weights) != n_rows:
+            raise ValueError(f"X has {n_rows} rows but weights {len(self.weights)}: give one weight for each row.")
+        self.total_weight = float(self.weights.sum())
+        if not (self.alpha >= 0 and np.isfinite(self.alpha)):
+            raise ValueError(f"alpha must be a finite number >= 0, got {alpha!r}.")
+        self.passes = Passes(self.X, self.targets, self.weights, self.loss, self.n_outputs)
+
+    def with_alpha(self, alpha: float) -> "Risk":
+        """The same risk at another strength, sharing all that does not depend on it."""
+        other = Risk.__new__(Risk)
+        other.__dict__.update(self.__dict__)
+        other.alpha = float(alpha)
+        return other
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def sparse(self) -> bool:
+        return is_sparse(self.X)
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the whole risk has a gradient everywhere."""
+        return self.loss.smooth and (self.alpha == 0 or self.regularizer.smooth)
+
+    @property
+    def unpenalized(self) -> bool:
+        """Whether there is no penalty at all."""
+        return self.l1 == 0 and self.l2 == 0
+
+    @property
+    def l1(self) -> float:
+        """alpha l1: strength of |W|_1 in the risk."""
+        return self.alpha * self.regularizer.l1
+
+    @property
+    def l2(self) -> float:
+        """alpha l2: strength of |W|^2 / 2 in the risk."""
+        return self.alpha * self.regularizer.l2
+
+    def zeros(self) -> Params:
+        return Params.zeros(self.n_outputs, self.n_features)
+
+    # -- value, gradient, curvature ---------------------------------------------------------------------------
+
+    def at(self, params: Params) -> Point:
+        """Value, gradient and scores at ``params``: one pass over the rows."""
+        scores, total, G_W, G_b = self.passes.value_and_gradient(params)
+        return self._point(params, scores, total, G_W, G_b)
+
+    def at_scores(self, params: Params, scores: Array) -> Point:
+        """The same where the scores W x + b are known already: only the product with X^T is left."""
+        total, G_W, G_b = self.passes.gradient_from_scores(scores)
+        return self._point(params, scores, total, G_W, G_b)
+
+    def _point(self, params: Params, scores: Array, total: float, G_W: Array, G_b: Array) -> Point:
+        gradient = params.like(np.empty_like(params.flat))
+        np.divide(G_W, self.total_weight, out=gradient.W)
+        gradient.b[:] = G_b / self.total_weight if self.bias else 0.0
+        if self.l2:
+            gradient.W[...] += self.l2 * params.W
+        penalty = self.alpha * self.regularizer.value(params.W) if self.alpha else 0.0
+        return Point(params, scores, total / self.total_weight, penalty, gradient)
+
+    def value(self, params: Params) -> float:
+        """The risk alone."""
+        return self.value_at_scores(params, self.passes.scores(params))
+
+    def value_at_scores(self, params: Params, scores: Array) -> float:
+        penalty = self.alpha * self.regularizer.value(params.W) if self.alpha else 0.0
+        return self.passes.total_loss(scores) / self.total_weight + penalty
+
+    def hessian_product(self, point: Point, direction: Params) -> Params:
+        """Hessian of the smooth part at ``point`` times ``direction``."""
+        H_W, H_b = self.passes.hessian_product(point.scores, direction)
+        product = direction.like(np.empty_like(direction.flat))
+        np.divide(H_W, self.total_weight, out=product.W)
+        product.b[:] = H_b / self.total_weight if self.bias else 0.0
+        if self.l2:
+            product.W[...] += self.l2 * direction.W
+        return product
+
+    def hessian(self, point: Point) -> Array:
+        """The Hessian of the smooth part as a matrix over ``params.flat`` (for small problems)."""
+        H = self.passes.hessian(point.scores) / self.total_weight
+        n_weights = self.n_outputs * self.n_features
+        H[np.arange(n_weights), np.arange(n_weights)] += self.l2
+        if not self.bias:
+            H[n_weights:] = H[:, n_weights:] = 0.0
+        return H
+
+    def along(self, point: Point, direction: Params) -> "Line":
+        """The risk on the ray from ``point``: one product with X, then every step costs O(nK)."""
+        return Line(self, point, direction, self.passes.scores(direction))
+
+    # -- what the certificate needs ---------------------------------------------------------------------------
+
+    @cached_property
+    def null_point(self) -> Point:
+        """The risk at W = 0 and the best b."""
+        params = self.zeros()
+        if self.bias:
+            params.b[:] = self.passes.best_null_bias()
+        return self.at(params)
+
+    @property
+    def null_value(self) -> float:
+        """P(W = 0, best b): the unit of the relative gap."""
+        return max(self.null_point.data_loss, np.finfo(float).tiny)
+
+    def with_best_bias(self, point: Point) -> Point:
+        """The point with b moved to its best for the same W (smooth losses)."""
+        shift = self.passes.best_bias_shift(point.scores)
+        params = point.params.copy()
+        params.b[:] += shift
+        return self.at_scores(params, (point.scores + shift).astype(point.scores.dtype, copy=False))
+
+    def dual_value(self, duals: Array) -> float | None:
+        """D(u) = -(1/S) sum_i s_i loss*(u_i) - alpha R*(-(1/(alpha S)) sum_i s_i u_i x_i^T), u made feasible first.
+
+        None where there is no certificate: alpha = 0, or a loss without a conjugate.
+        """
+        if self.unpenalized:
+            return None
+        u: Array | None = np.asarray(duals, dtype=np.float64)
+        if self.bias:
+            u = self.loss.balance(u, self.targets, self.weights)
+        if u is None:
+            return None
+        V = -self.passes.back_product(u * self.weights[:, None]) / (self.alpha * self.total_weight)
+        scale = self.regularizer.into_domain(V)
+        values = self.loss.conjugate(scale * u, self.targets)
+        if values is None:
+            return None
+        used = self.weights > 0
+        mean = float(self.weights[used] @ values[used]) / self.total_weight
+        return -mean - self.alpha * self.regularizer.conjugate(scale * V)
+
+    def gap(self, point: Point, duals: Array | None = None) -> float | None:
+        """Certified relative duality gap (P - D) / P(W = 0, best b), or None where there is none.
+
+        Smooth losses derive the duals from the scores, after minimizing over b; non-smooth ones take the solver's.
+        """
+        return self.certify(point, duals)[1]
+
+    def certify(self, point: Point, duals: Array | None = None) -> tuple[Point, float | None]:
+        """The gap, and the point (perhaps with a better b) that it holds for."""
+        if self.unpenalized:
+            return point, None
+        if duals is None:
+            if self.bias and self.loss.smooth:
+                better = self.with_best_bias(point)
+                point = better if better.value <= point.value else point
+            duals = self.loss.value_and_gradient(point.scores.astype(np.float64), self.targets)[1]
+        dual = self.dual_value(duals)
+        if dual is None:
+            return point, None
+        return point, max(point.value - dual, 0.0) / self.null_value
+
+    def gradient_test(self, point: Point) -> float:
+        """Size of the gradient relative to that at W = 0, each weight in units of its feature's scale."""
+        unit = self.passes.column_scale
+        scaled = np.abs(point.gradient.W / unit).max(initial=0.0)
+        null = np.abs(self.null_point.gradient.W / unit).max(initial=0.0)
+        own = max(scaled, np.abs(point.gradient.b).max(initial=0.0))
+        return float(own / null) if null > 0 else float(own)
+
+
+@dataclass(frozen=True)
+class Line:
+    """t -> risk(params + t direction), from cached scores."""
+
+    risk: Risk
+    point: Point
+    direction: Params
+    direction_scores: Array
+
+    def params(self, t: float) -> Params:
+        return self.point.params.like(self.point.params.flat + t * self.direction.flat)
+
+    def scores(self, t: float) -> Array:
+        moved = self.point.scores + t * self.direction_scores
+        return np.asarray(moved, dtype=self.point.scores.dtype)
+
+    def value(self, t: float) -> float:
+        return self.risk.value_at_scores(self.params(t), self.scores(t))
+
+    def slope(self) -> float:
+        """Derivative of the smooth part at t = 0."""
+        return float(self.point.gradient.flat @ self.direction.flat)
+
+    def value_and_slope(self, t: float) -> tuple[float, float]:
+        """Risk and its derivative (of the smooth part) at t."""
+        params, risk = self.params(t), self.risk
+        total, slope = risk.passes.value_and_slope(self.scores(t), self.direction_scores)
+        penalty = risk.alpha * risk.regularizer.value(params.W) if risk.alpha else 0.0
+        slope = slope / risk.total_weight + risk.l2 * float(np.vdot(params.W, self.direction.W))
+        return total / risk.total_weight + penalty, slope
+
+    def at(self, t: float) -> Point:
+        """The point at t, with its gradient: one product with X^T."""
+        return self.risk.at_scores(self.params(t), self.scores(t))
+
+
+def evaluate(loss: Loss | str, scores: Array, targets: Array, weights: Array | None = None) -> float:
+    """Weighted mean of a loss over rows (SPEC A4): zero-one gives the error rate."""
+    loss = LOSSES[loss] if isinstance(loss, str) else loss
+    scores = np.asarray(scores, dtype=np.float64)
+    scores = scores[:, None] if scores.ndim == 1 else scores
+    return float(np.average(loss.value(scores, np.asarray(targets)), weights=weights))
+
+

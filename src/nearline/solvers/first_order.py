@@ -1,0 +1,169 @@
+"""Solvers that need gradients only: gradient descent, conjugate gradients, L-BFGS (SPEC D2, D7, D8)."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.params import Params
+from nearline.risk import Point, Risk
+from nearline.solvers._base import Solver, State
+from nearline.solvers._conditioning import Coordinates
+from nearline.solvers._line_search import wolfe
+
+REFRESH = 25  # iterations after which scores are computed anew, not updated
+
+
+def needs_gradient(risk: Risk, name: str) -> str | None:
+    """The one sentence by which gradient methods refuse."""
+    if risk.loss.refusal is not None:
+        return f"{risk.loss.refusal}."
+    if not risk.loss.smooth:
+        other = "'dual-coordinate-descent' (with an L2 penalty) or 'sgd'"
+        return f"Solver '{name}' needs a smooth loss and '{risk.loss.name}' has kinks: use {other}."
+    if risk.l1 > 0:
+        return f"Solver '{name}' needs a smooth penalty and '{risk.regularizer.name}' has kinks: use 'coordinate-descent' or 'fista'."
+    return None
+
+
+@dataclass
+class RayState(State):
+    """State of a method that moves along rays in conditioned coordinates."""
+
+    coordinates: Coordinates = field(kw_only=True)
+    gradient: Array = field(kw_only=True)  # with respect to z
+    direction: Array | None = None
+    step_size: float = 1.0
+    age: int = 0
+
+
+def advance(risk: Risk, state: RayState, direction: Array, first_step: float) -> tuple[Point, float]:
+    """Search along a direction in z; the new point and the step (0 if there is no progress)."""
+    z = state.point.params.like(direction)
+    line = risk.along(state.point, state.coordinates.to_params(z))
+    t = wolfe(line, first_step)
+    if t == 0.0:
+        return state.point, 0.0
+    state.age += 1
+    point = risk.at(line.params(t)) if state.age % REFRESH == 0 else line.at(t)
+    return point, t
+
+
+@dataclass(frozen=True)
+class GradientDescent(Solver):
+    """W -= step * gradient. With ``step=None`` a line search in conditioned coordinates chooses each step."""
+
+    name: ClassVar[str] = "gradient-descent"
+    max_iter: int = 100_000
+    step_size: float | None = None
+
+    def refuses(self, risk: Risk) -> str | None:
+        return needs_gradient(risk, self.name)
+
+    def start(self, risk: Risk, params: Params, tol: float) -> RayState:
+        point, coordinates = risk.at(params), Coordinates(risk)
+        return RayState(point, coordinates=coordinates, gradient=coordinates.pull_back(point.gradient))
+
+    def step(self, risk: Risk, state: State) -> State:
+        assert isinstance(state, RayState)
+        if self.step_size is not None:
+            params = state.point.params
+            state.point = risk.at(params.like(params.flat - self.step_size * state.point.gradient.flat))
+            return state
+        point, t = advance(risk, state, -state.gradient, 2.0 * state.step_size)
+        state.stuck = t == 0.0
+        state.step_size = t if t > 0 else state.step_size
+        state.point, state.gradient = point, state.coordinates.pull_back(point.gradient)
+        return state
+
+
+@dataclass(frozen=True)
+class ConjugateGradient(Solver):
+    """Non-linear conjugate gradients, Polak-Ribiere with restarts."""
+
+    name: ClassVar[str] = "conjugate-gradient"
+    max_iter: int = 20_000
+
+    def refuses(self, risk: Risk) -> str | None:
+        return needs_gradient(risk, self.name)
+
+    def start(self, risk: Risk, params: Params, tol: float) -> RayState:
+        point, coordinates = risk.at(params), Coordinates(risk)
+        return RayState(point, coordinates=coordinates, gradient=coordinates.pull_back(point.gradient))
+
+    def step(self, risk: Risk, state: State) -> State:
+        assert isinstance(state, RayState)
+        g = state.gradient
+        direction = -g if state.direction is None else state.direction
+        point, t = advance(risk, state, direction, state.step_size)
+        if t == 0.0:
+            state.stuck = state.direction is None
+            state.direction = None
+            return state
+        new = state.coordinates.pull_back(point.gradient)
+        beta = max(0.0, float(new @ (new - g)) / float(g @ g))
+        next_direction = -new + beta * direction
+        if not float(next_direction @ new) < -1e-3 * float(new @ new):
+            next_direction = -new
+        # The next first step aims at the same decrease as this one.
+        ratio = float(g @ direction) / min(float(new @ next_direction), -1e-300)
+        state.step_size = t * min(max(ratio, 0.1), 10.0)
+        state.point, state.gradient, state.direction = point, new, next_direction
+        return state
+
+
+@dataclass
+class LbfgsState(RayState):
+    """Ray state with the last pairs (change of z, change of gradient)."""
+
+    pairs: deque[tuple[Array, Array, float]] = field(default_factory=deque)
+
+
+@dataclass(frozen=True)
+class LBFGS(Solver):
+    """Limited-memory BFGS in conditioned coordinates."""
+
+    name: ClassVar[str] = "lbfgs"
+    max_iter: int = 5000
+    memory: int = 40
+
+    def refuses(self, risk: Risk) -> str | None:
+        return needs_gradient(risk, self.name)
+
+    def start(self, risk: Risk, params: Params, tol: float) -> LbfgsState:
+        point, coordinates = risk.at(params), Coordinates(risk)
+        gradient = coordinates.pull_back(point.gradient)
+        return LbfgsState(point, coordinates=coordinates, gradient=gradient, pairs=deque(maxlen=self.memory))
+
+    def step(self, risk: Risk, state: State) -> State:
+        assert isinstance(state, LbfgsState)
+        direction = two_loop(state.gradient, state.pairs)
+        point, t = advance(risk, state, direction, 1.0)
+        if t == 0.0:
+            state.stuck = not state.pairs
+            state.pairs.clear()
+            return state
+        gradient = state.coordinates.pull_back(point.gradient)
+        change, turn = t * direction, gradient - state.gradient
+        if (product := float(change @ turn)) > 1e-12 * float(np.linalg.norm(change) * np.linalg.norm(turn)):
+            state.pairs.append((change, turn, product))
+        state.point, state.gradient = point, gradient
+        return state
+
+
+def two_loop(gradient: Array, pairs: deque[tuple[Array, Array, float]]) -> Array:
+    """-H gradient with the BFGS inverse Hessian H built from the pairs."""
+    q = gradient.copy()
+    coefficients = []
+    for s, y, sy in reversed(pairs):
+        a = float(s @ q) / sy
+        q -= a * y
+        coefficients.append(a)
+    if pairs:
+        _, y, sy = pairs[-1]
+        q *= sy / float(y @ y)
+    for (s, y, sy), a in zip(pairs, reversed(coefficients)):
+        q += (a - float(y @ q) / sy) * s
+    return -q

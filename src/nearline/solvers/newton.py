@@ -1,0 +1,146 @@
+"""Newton's method in three dresses: with the Hessian as a matrix, as IRLS, and by conjugate gradients (SPEC D5, D6)."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.params import Params
+from nearline.risk import Risk
+from nearline.solvers._base import Solver, State
+from nearline.solvers._line_search import wolfe
+from nearline.solvers.first_order import Coordinates, RayState, advance, needs_gradient
+
+LARGEST_HESSIAN = 4000  # rows of a Hessian that is still worth forming
+
+
+def needs_curvature(risk: Risk, name: str) -> str | None:
+    """The one sentence by which second-order methods refuse."""
+    reason = needs_gradient(risk, name)
+    if reason is None and risk.loss.curvature(np.zeros((1, risk.n_outputs)), risk.targets[:1]) is None:
+        return f"Solver '{name}' needs second derivatives and loss '{risk.loss.name}' defines none: use 'lbfgs'."
+    return reason
+
+
+@dataclass(frozen=True)
+class Newton(Solver):
+    """Newton-Raphson: solve H d = -g with the full block Hessian, then search along d."""
+
+    name: ClassVar[str] = "newton"
+    max_iter: int = 200
+
+    def refuses(self, risk: Risk) -> str | None:
+        reason = needs_curvature(risk, self.name)
+        size = risk.n_outputs * (risk.n_features + 1)
+        if reason is None and size > LARGEST_HESSIAN:
+            memory = 8e-9 * size * size
+            return f"Solver '{self.name}' would form a Hessian of {size} rows ({memory:.1f} GB): use 'newton-cg' or 'lbfgs'."
+        return reason
+
+    def start(self, risk: Risk, params: Params, tol: float) -> State:
+        return State(risk.at(params))
+
+    def direction(self, risk: Risk, state: State) -> Array:
+        return solve(risk.hessian(state.point), -state.point.gradient.flat)
+
+    def step(self, risk: Risk, state: State) -> State:
+        params = state.point.params
+        line = risk.along(state.point, params.like(self.direction(risk, state)))
+        t = wolfe(line)
+        state.stuck = t == 0.0
+        if t > 0:
+            state.point = risk.at(line.params(t))
+        return state
+
+
+@dataclass(frozen=True)
+class IRLS(Newton):
+    """Iteratively reweighted least squares: w_new = (Phi^T R Phi + S alpha I0)^-1 (Phi^T R Phi w - Phi^T s (h - y)).
+
+    R holds the loss's curvature. It is Newton's step, written as the least-squares problem it solves; R is never
+    divided by, so rows with R = 0 do no harm. The line search is shared with Newton's.
+    """
+
+    name: ClassVar[str] = "irls"
+
+    def direction(self, risk: Risk, state: State) -> Array:
+        point = state.point
+        n_weights = risk.n_outputs * risk.n_features
+        H = risk.hessian(point)  # (Phi^T R Phi) / S + alpha I0
+        penalty = np.zeros(len(H))
+        penalty[:n_weights] = risk.l2
+        data_gradient = point.gradient.flat - penalty * point.params.flat  # Phi^T s (h - y) / S
+        right_side = H @ point.params.flat - penalty * point.params.flat - data_gradient
+        return solve(H, right_side) - point.params.flat
+
+
+@dataclass
+class NewtonCgState(RayState):
+    """Ray state with the tolerance that the inner iterations aim at."""
+
+    first_norm: float = field(default=1.0, kw_only=True)
+
+
+@dataclass(frozen=True)
+class NewtonCG(Solver):
+    """Truncated Newton: H d = -g by conjugate gradients on Hessian-vector products, in conditioned coordinates."""
+
+    name: ClassVar[str] = "newton-cg"
+    max_iter: int = 500
+    inner_iter: int = 250
+
+    def refuses(self, risk: Risk) -> str | None:
+        return needs_curvature(risk, self.name)
+
+    def start(self, risk: Risk, params: Params, tol: float) -> NewtonCgState:
+        point, coordinates = risk.at(params), Coordinates(risk)
+        gradient = coordinates.pull_back(point.gradient)
+        norm = float(np.linalg.norm(gradient))
+        return NewtonCgState(point, coordinates=coordinates, gradient=gradient, first_norm=norm)
+
+    def step(self, risk: Risk, state: State) -> State:
+        assert isinstance(state, NewtonCgState)
+        direction = self._solve(risk, state)
+        point, t = advance(risk, state, direction, 1.0)
+        state.stuck = t == 0.0
+        state.point, state.gradient = point, state.coordinates.pull_back(point.gradient)
+        return state
+
+    def _solve(self, risk: Risk, state: NewtonCgState) -> Array:
+        g = state.gradient
+        norm = float(np.linalg.norm(g))
+        forcing = min(0.1, (norm / max(state.first_norm, 1e-300)) ** 0.5)
+        d, r = np.zeros_like(g), -g
+        p, rr = r.copy(), norm * norm
+        for _ in range(self.inner_iter):
+            if rr <= (forcing * norm) ** 2:
+                break
+            direction = state.coordinates.to_params(state.point.params.like(p))
+            Hp = state.coordinates.pull_back(risk.hessian_product(state.point, direction))
+            curvature = float(p @ Hp)
+            if curvature <= 1e-14 * float(p @ p):  # flat: the quadratic model ends here
+                return d if d.any() else -g
+            step = rr / curvature
+            d += step * p
+            r -= step * Hp
+            rr, previous = float(r @ r), rr
+            p = r + (rr / previous) * p
+        return d if d.any() else -g
+
+
+def solve(H: Array, right_side: Array) -> Array:
+    """H^-1 right_side for a symmetric positive semi-definite H; the least-norm solution where H is singular."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    scale = np.sqrt(np.maximum(np.diag(H), 0.0))
+    scale = np.where(scale > 0, scale, 1.0)
+    scaled = H / np.outer(scale, scale)
+    try:
+        # Condition numbers beyond this make the Cholesky solution meaningless.
+        factor = cho_factor(scaled, lower=True)
+        if np.diag(factor[0]).min() > 1e-7:
+            return np.asarray(cho_solve(factor, right_side / scale)) / scale
+    except LinAlgError:
+        pass
+    return np.asarray(np.linalg.lstsq(scaled, right_side / scale, rcond=1e-13)[0] / scale)
