@@ -1,0 +1,58 @@
+"""What every classifier shares: validation, label encoding, weights. Data flow one way: validate, encode, fit, decide."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from nearline.arrays import Array, Design
+
+
+class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of the classifiers: turns what users give into (X, targets, weights) and back into their labels."""
+
+    accept_sparse: ClassVar[bool] = True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.accept_sparse
+        return tags
+
+    def _validate_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
+    ) -> tuple[Design, Array, Array]:
+        """X as CSR or C-contiguous float32/float64, targets as class numbers (sets ``classes_``), weights (n,)."""
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr" if self.accept_sparse else False, dtype=[np.float64, np.float32], order="C"
+        )
+        check_classification_targets(y)
+        self.classes_, targets = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes, but y has 1 class: {self.classes_[0]!r}. "
+                "Give rows of another class too."
+            )
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if class_weight is not None:
+            weights = weights * self._class_weights(class_weight, y)[targets]
+        if not weights.sum() > 0:
+            raise ValueError("All sample weights are zero: give at least one row a positive weight.")
+        return X, targets.astype(np.int32), weights
+
+    def _class_weights(self, class_weight: Any, y: Array) -> Array:
+        """Weight of each class: 'balanced', or a dictionary {label: weight} (1 where a label is missing)."""
+        return np.asarray(compute_class_weight(class_weight, classes=self.classes_, y=y), dtype=np.float64)
+
+    def _validate_predict(self, X: Any) -> Design:
+        check_is_fitted(self)
+        return validate_data(
+            self,
+            X,
+            accept_sparse="csr" if self.accept_sparse else False,
+            dtype=[np.float64, np.float32],
+            order="C",
+            reset=False,
+        )
