@@ -26,6 +26,14 @@ _HOMES = {
     "Solution": "nearline.solvers",
     "Solver": "nearline.solvers",
     "minimize": "nearline.solvers",
+    "ConvergenceWarning": "nearline.solvers",
+    "LinearScore": "nearline.scores",
+    "decide": "nearline.decision",
+    "ESTIMATORS": "nearline.estimators",
+    "LinearClassifier": "nearline.estimators",
+    "LogisticRegression": "nearline.estimators",
+    "LinearSVM": "nearline.estimators",
+    "SparsemaxClassifier": "nearline.estimators",
 }
 
 

@@ -1,1 +1,14 @@
 """Estimators with scikit-learn's interface. ``ESTIMATORS`` lists them; what is listed is tested and documented."""
+
+from nearline.estimators.linear import LinearClassifier, LogisticRegression, SparsemaxClassifier
+from nearline.estimators.svm import LinearSVM
+
+ESTIMATORS = {
+    estimator.__name__: estimator
+    for estimator in (
+        LinearClassifier,
+        LogisticRegression,
+        LinearSVM,
+        SparsemaxClassifier,
+    )
+}

@@ -55,6 +55,7 @@ class Solution:
     status: Status
     trace: Array  # objective after each iteration, the start first
     solver: str
+    duals: Array | None = None  # of solvers that keep them
 
     @property
     def converged(self) -> bool:
@@ -145,6 +146,7 @@ def minimize(
         status=watch.status,
         trace=np.array(trace),
         solver=chosen.name,
+        duals=state.duals,
     )
 
 

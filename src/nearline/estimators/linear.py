@@ -1,0 +1,335 @@
+"""LinearClassifier: a loss, a regularizer, a solver. The named linear models are a few lines each."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from nearline.arrays import Array, Design
+from nearline.decision import decide
+from nearline.estimators._base import Classifier
+from nearline.losses import BINARY, JOINT, LOSSES, Loss
+from nearline.params import Params
+from nearline.regularizers import REGULARIZERS, Regularizer
+from nearline.risk import Risk
+from nearline.scores import LinearScore
+from nearline.solvers import Solution, Solver, minimize
+
+
+class LinearModel(Classifier):
+    """What every fitted f(x) = W x + b offers: ``coef_`` (K, D), ``intercept_`` (K,), scores, labels, geometry."""
+
+    coef_: Array
+    intercept_: Array
+    classes_: Array
+
+    @property
+    def score_function_(self) -> LinearScore:
+        """The fitted score as an object; its ``label(x)`` is the fast call for single rows."""
+        check_is_fitted(self)
+        return LinearScore(self.coef_, self.intercept_, self.classes_)
+
+    def _scores(self, X: Any) -> Array:
+        return self.score_function_(self._validate_predict(X))
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores f(x): (n,) for two classes, (n, K) for more."""
+        scores = self._scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> Array:
+        """Labels: the second class where f >= 0, or the class of the largest score."""
+        return decide(self._scores(X), self.classes_)
+
+    def margins(self, X: Any, y: Any) -> Array:
+        """Geometric margin of each labelled row; negative where the row is misclassified."""
+        targets = np.searchsorted(self.classes_, np.asarray(y))
+        return self.score_function_.margins(self._validate_predict(X), targets)
+
+    def strongest_features(self, k: int = 10, names: Any = None) -> dict[Any, list[tuple[Any, float]]]:
+        """For each class the k features of the largest weights (SPEC E14): words for text, columns for tables."""
+        check_is_fitted(self)
+        default = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
+        names = np.asarray(default if names is None else names)
+        W = np.vstack([-self.coef_, self.coef_]) if len(self.coef_) == 1 else self.coef_
+        top = np.argsort(-W, axis=1, kind="stable")[:, :k]
+        return {
+            label: [(names[j], float(w[j])) for j in columns] for label, w, columns in zip(self.classes_.tolist(), W, top)
+        }
+
+
+def defines_probabilities(self: "LinearClassifier") -> bool:
+    """Whether the loss defines probabilities (predict_proba exists exactly then)."""
+    loss = self._named_loss()
+    return loss.probabilities(np.zeros((1, 2 if loss.joint else 1))) is not None
+
+
+class LinearClassifier(LinearModel):
+    """Linear scores f(x) = W x + b that minimize mean loss + alpha R(W).
+
+    Parameters
+    ----------
+    loss : name or Loss; see ``nearline.LOSSES``.
+    regularizer : name ("none", "l2", "l1", "elastic-net") or Regularizer.
+    alpha : strength of the regularizer (scikit-learn's C is 1 / (n alpha)).
+    multiclass : "auto" | "joint" | "one-vs-rest"; auto is joint where the loss has a smooth joint form.
+    bias : whether b is fitted; it is never penalized.
+    class_weight : None, "balanced" or {label: weight}.
+    solver : "auto", a name from ``nearline.SOLVERS`` or a Solver.
+    tol : certified relative duality gap to reach.
+    warm_start : whether fit starts from the last solution.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_ : as in scikit-learn.
+    gap_ : certified relative duality gap, None where there is none.
+    n_iter_, objective_path_, solver_, solution_ : how the fit went.
+    loss_ : the loss that was minimized (two classes use one score).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import LinearClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LinearClassifier(loss="squared-hinge", alpha=1e-3).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9), bool(model.gap_ <= 1e-4)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        loss: Any = "logistic",
+        regularizer: Any = "l2",
+        alpha: float = 1e-4,
+        *,
+        multiclass: str = "auto",
+        bias: bool = True,
+        class_weight: Any = None,
+        solver: Any = "auto",
+        tol: float = 1e-4,
+        warm_start: bool = False,
+    ) -> None:
+        self.loss = loss
+        self.regularizer = regularizer
+        self.alpha = alpha
+        self.multiclass = multiclass
+        self.bias = bias
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.warm_start = warm_start
+
+    # -- what the named models fix ----------------------------------------------------------------------------
+
+    def _setting(self, name: str, default: Any) -> Any:
+        """A constructor parameter, or its default where a named model does not have it."""
+        return getattr(self, name, default)
+
+    def _named_loss(self) -> Loss:
+        return _lookup(self._setting("loss", "logistic"), LOSSES, "loss")
+
+    def _loss_for(self, n_classes: int) -> Loss:
+        """The loss for this many classes: two classes use one score, more the joint form or one-vs-rest columns."""
+        loss, multiclass = self._named_loss(), self._setting("multiclass", "auto")
+        if multiclass not in ("auto", "joint", "one-vs-rest"):
+            raise ValueError(
+                f"multiclass must be 'auto', 'joint' or 'one-vs-rest', got {multiclass!r} "
+                "(for one-vs-one wrap the model: OneVsOne(LinearClassifier(...)))."
+            )
+        if n_classes == 2:
+            return BINARY.get(loss.name, loss)
+        if multiclass == "one-vs-rest":
+            return BINARY.get(loss.name, loss)
+        if loss.joint:
+            return loss
+        joint = JOINT.get(loss.name)
+        if multiclass == "joint" and joint is None:
+            raise ValueError(
+                f"Loss '{loss.name}' has no joint form: use multiclass='one-vs-rest', or one of "
+                f"{', '.join(repr(name) for name in JOINT)}."
+            )
+        return joint if joint is not None and (multiclass == "joint" or joint.smooth) else loss
+
+    # -- fitting ----------------------------------------------------------------------------------------------
+
+    def _risk(self, X: Design, targets: Array, weights: Array, n_classes: int) -> Risk:
+        return Risk(
+            X,
+            targets,
+            loss=self._loss_for(n_classes),
+            regularizer=_lookup(self._setting("regularizer", "l2"), REGULARIZERS, "regularizer"),
+            alpha=_checked_alpha(self.alpha),
+            weights=weights,
+            bias=self._setting("bias", True),
+            n_classes=n_classes,
+        )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Minimize the risk over (X, y); sample weights count as repetitions of rows."""
+        X, targets, weights = self._validate_fit(X, y, sample_weight, self._setting("class_weight", None))
+        risk = self._risk(X, targets, weights, len(self.classes_))
+        self._keep(risk, minimize(risk, self._setting("solver", "auto"), self._start(risk), tol=self.tol))
+        self.solution_.warn(self.tol)
+        return self
+
+    def _start(self, risk: Risk) -> Params | None:
+        """The last solution, if a warm start is wanted and the shapes agree."""
+        if not self._setting("warm_start", False) or not hasattr(self, "coef_"):
+            return None
+        if self.coef_.shape != (risk.n_outputs, risk.n_features):
+            return None
+        return Params.of(self.coef_, self.intercept_)
+
+    def _keep(self, risk: Risk, solution: Solution) -> None:
+        dtype = risk.X.dtype
+        self.solution_ = solution
+        self.coef_ = solution.params.W.astype(dtype)
+        self.intercept_ = solution.params.b.astype(dtype)
+        self.loss_ = risk.loss
+        self.gap_ = solution.gap
+        self.n_iter_ = max(solution.n_iter, 1)
+        self.objective_path_ = solution.trace
+        self.solver_ = solution.solver
+
+    @available_if(defines_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities (n, C) that the loss defines."""
+        scores = self._scores(X)
+        probabilities = self.loss_.probabilities(scores.astype(np.float64))
+        assert probabilities is not None
+        return probabilities.astype(scores.dtype)
+
+    @available_if(defines_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of the class probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+
+class LogisticRegression(LinearClassifier):
+    """Logistic regression: log(1 + exp(-y f)) for two classes, softmax cross-entropy for more (SPEC E2, E5).
+
+    Parameters are those of :class:`LinearClassifier`; ``multiclass="one-vs-rest"`` fits K two-class models instead.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression(alpha=1e-3).fit(X, y)
+    >>> model.predict_proba(X[:1]).round(2).tolist()
+    [[0.99, 0.01, 0.0]]
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1e-4,
+        regularizer: Any = "l2",
+        *,
+        multiclass: str = "auto",
+        bias: bool = True,
+        class_weight: Any = None,
+        solver: Any = "auto",
+        tol: float = 1e-4,
+        warm_start: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.regularizer = regularizer
+        self.multiclass = multiclass
+        self.bias = bias
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.warm_start = warm_start
+
+
+class SparsemaxClassifier(LinearClassifier):
+    """Sparsemax regression (SPEC B12, E8): probabilities that can be exactly 0.
+
+    ``y`` may also be a label indicator matrix (n, C), one or more labels a row; ``predict`` then gives the labels of
+    positive probability, as an indicator matrix.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import SparsemaxClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SparsemaxClassifier(alpha=1e-3).fit(X, y)
+    >>> model.predict_proba(X[:1]).tolist()
+    [[1.0, 0.0, 0.0]]
+    """
+
+    loss: ClassVar[str] = "sparsemax"
+
+    def __init__(
+        self,
+        alpha: float = 1e-4,
+        regularizer: Any = "l2",
+        *,
+        bias: bool = True,
+        class_weight: Any = None,
+        solver: Any = "auto",
+        tol: float = 1e-4,
+        warm_start: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.regularizer = regularizer
+        self.bias = bias
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.warm_start = warm_start
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Minimize the risk; ``y`` is labels (n,) or an indicator matrix (n, C) of label sets."""
+        shape = np.asarray(y).shape
+        self.multilabel_ = len(shape) == 2 and shape[1] > 1
+        return self._fit_label_sets(X, y, sample_weight) if self.multilabel_ else super().fit(X, y, sample_weight)
+
+    def _fit_label_sets(self, X: Any, Y: Any, sample_weight: Any) -> Self:
+        X, Y = validate_data(
+            self, X, Y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", multi_output=True
+        )
+        Y = np.asarray(Y, dtype=np.float64)
+        if not (np.isin(Y, (0.0, 1.0)).all() and (Y.sum(axis=1) > 0).all()):
+            raise ValueError(
+                "A label indicator matrix must hold 0 and 1 only, with at least one 1 in each row; "
+                "drop rows without labels, or add a column for 'none'."
+            )
+        if self.class_weight is not None:
+            raise ValueError("class_weight is for one label a row: give sample_weight with label sets.")
+        self.classes_ = np.arange(Y.shape[1])
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        risk = Risk(
+            X,
+            Y / Y.sum(axis=1, keepdims=True),
+            loss="sparsemax",
+            regularizer=_lookup(self.regularizer, REGULARIZERS, "regularizer"),
+            alpha=_checked_alpha(self.alpha),
+            weights=weights,
+            bias=self.bias,
+        )
+        self._keep(risk, minimize(risk, self.solver, self._start(risk), tol=self.tol))
+        self.solution_.warn(self.tol)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Labels, or for a model of label sets the indicator matrix of labels with positive probability."""
+        check_is_fitted(self)
+        return (self.predict_proba(X) > 0).astype(int) if self.multilabel_ else super().predict(X)
+
+
+def _lookup(given: Any, known: dict[str, Any], what: str) -> Any:
+    """The object of a name; objects are given back as they are."""
+    if isinstance(given, (Loss, Regularizer, Solver)):
+        return given
+    if given not in known:
+        raise ValueError(f"Unknown {what} {given!r}: choose one of {', '.join(map(repr, known))}, or give an object.")
+    return known[given]
+
+
+def _checked_alpha(alpha: Any) -> float:
+    if not np.isscalar(alpha) or isinstance(alpha, str) or not np.isfinite(alpha) or alpha < 0:
+        raise ValueError(f"alpha must be a finite number >= 0 (0 means no penalty), got {alpha!r}.")
+    return float(alpha)

@@ -1,0 +1,137 @@
+"""LinearSVM: soft and hard margin, one-vs-rest, Weston-Watkins and Crammer-Singer (SPEC E4, E7)."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from nearline.arrays import Array, Design, is_sparse
+from nearline.estimators.linear import LinearClassifier
+from nearline.risk import Risk
+from nearline.solvers import Solution, minimize
+
+LOSSES_OF_SVMS = ("squared-hinge", "hinge", "weston-watkins", "crammer-singer")
+
+
+class LinearSVM(LinearClassifier):
+    """Linear support vector machine: mean hinge-like loss + (alpha/2) |W|^2.
+
+    Parameters
+    ----------
+    alpha : strength of the L2 penalty (C of other libraries is 1 / (n alpha)).
+    loss : "squared-hinge" or "hinge" (more than two classes: one-vs-rest), "weston-watkins" or "crammer-singer" (joint).
+    hard_margin : require y f >= 1 on every row instead; ``alpha`` is then not used. Rows must be separable.
+    bias, class_weight, solver, tol, warm_start : as in :class:`LinearClassifier`.
+
+    Attributes
+    ----------
+    support_ : numbers of the rows that hold the boundary (positive loss or a positive dual variable).
+    margin_ : smallest geometric margin of the training rows, y f / |w| (joint: (f_y - max f_c) / |W|); at a hard margin
+        1 / |w|. Negative where a row is misclassified.
+    error_bound_ : R^2 / (margin^2 n), R the radius of the training rows; None without a positive margin.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import LinearSVM
+    >>> X, y = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 0.0], [5.0, 1.0]]), np.array([-1, -1, 1, 1])
+    >>> model = LinearSVM(hard_margin=True, tol=1e-8).fit(X, y)
+    >>> model.coef_.round(3).tolist(), round(float(model.margin_), 3), model.support_.tolist()
+    ([[1.0, 0.0]], 1.0, [1, 2])
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1e-4,
+        loss: str = "squared-hinge",
+        *,
+        hard_margin: bool = False,
+        bias: bool = True,
+        class_weight: Any = None,
+        solver: Any = "auto",
+        tol: float = 1e-4,
+        warm_start: bool = False,
+    ) -> None:
+        self.alpha = alpha
+        self.loss = loss
+        self.hard_margin = hard_margin
+        self.bias = bias
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.warm_start = warm_start
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the machine; sample weights count as repetitions of rows."""
+        if self.loss not in LOSSES_OF_SVMS:
+            raise ValueError(f"LinearSVM's loss is one of {', '.join(map(repr, LOSSES_OF_SVMS))}, got {self.loss!r}.")
+        X, targets, weights = self._validate_fit(X, y, sample_weight, self.class_weight)
+        risk = self._risk(X, targets, weights, len(self.classes_))
+        if self.hard_margin:
+            risk, solution = self._hard_margin(risk)
+        else:
+            solution = minimize(risk, self.solver, self._start(risk), tol=self.tol)
+        self._keep(risk, solution)
+        self._describe(risk, solution)
+        solution.warn(self.tol)
+        return self
+
+    def _hard_margin(self, risk: Risk) -> tuple[Risk, Solution]:
+        """The soft margin at an alpha so small that no row has a loss: then both have the same solution.
+
+        alpha falls until the slack is gone; the gap is then tightened relative to the (small) value of the risk, and
+        the weights are scaled so that the smallest functional margin is exactly 1.
+        """
+        hinge = Risk(
+            risk.X,
+            risk.targets,
+            loss="hinge" if self.loss == "squared-hinge" else self.loss if risk.loss.joint else "hinge",
+            weights=(risk.weights > 0).astype(float),
+            bias=self.bias,
+            n_classes=risk.n_classes,
+        )
+        alpha, start = 1.0 / float(np.max(_squared_norms(risk.X)) + 1.0), None
+        for _ in range(60):
+            risk = hinge.with_alpha(alpha)
+            solution = minimize(risk, self.solver, start, tol=self.tol)
+            point = risk.at(solution.params)
+            if risk.passes.smallest_margin(point.scores) > 0 and point.data_loss <= 0.1 * point.value:
+                aim = self.tol * max(solution.value, 1e-300) / risk.null_value
+                solution = minimize(risk, self.solver, solution.params, tol=max(aim, 1e-13))
+                point = risk.at(solution.params)
+                if point.data_loss <= max(self.tol, 1e-6) * point.value:
+                    return risk, solution
+            start, alpha = solution.params, 0.25 * alpha
+            if alpha < 1e-14:
+                break
+        raise ValueError(
+            "No hyperplane was found that separates the classes with a margin, so there is no hard margin: "
+            "use hard_margin=False with alpha > 0; nearline.is_separable(X, y) gives the verdict with its certificate."
+        )
+
+    def _describe(self, risk: Risk, solution: Solution) -> None:
+        """Support vectors, margin and the bound."""
+        scores = risk.passes.scores(solution.params).astype(np.float64)
+        duals = solution.duals
+        if duals is None:
+            duals = risk.loss.value_and_gradient(scores, risk.targets)[1]
+        used = risk.weights > 0
+        self.support_ = np.flatnonzero((np.abs(duals) > 1e-12).any(axis=1) & used)
+        self.margin_ = float(self.score_function_.margins(risk.X, risk.targets)[used].min())
+        self.error_bound_ = None
+        if self.margin_ > 0:
+            self.error_bound_ = _squared_radius(risk) / (self.margin_**2 * int(used.sum()))
+
+
+def _squared_norms(X: Design) -> Array:
+    if is_sparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def _squared_radius(risk: Risk) -> float:
+    """max |x - c|^2 over rows, c the mean where the bias is free (it can absorb a shift), else the origin."""
+    squares = _squared_norms(risk.X)
+    if not risk.bias:
+        return float(squares.max())
+    center = risk.passes.column_moments[0]
+    return float((squares - 2.0 * np.asarray(risk.X @ center).ravel() + center @ center).max())
