@@ -36,6 +36,8 @@ _HOMES = {
     "SparsemaxClassifier": "nearline.estimators",
 }
 
+__all__ = sorted(_HOMES)
+
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:

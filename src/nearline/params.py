@@ -10,7 +10,7 @@ from nearline.arrays import Array
 
 @dataclass(frozen=True)
 class Params:
-    """Weights and biases of f(x) = W x + b. Solvers that work on vectors use ``flat``; all else uses ``W`` and ``b``."""
+    """Weights and biases of f(x) = W x + b. Solvers of vectors use ``flat``, all else ``W`` and ``b``."""
 
     flat: Array
     n_outputs: int

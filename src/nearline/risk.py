@@ -1,6 +1,6 @@
 """Risk: the only place where data, loss and regularizer meet.
 
-    risk(W, b) = alpha R(W) + (1/S) sum_i s_i loss(W x_i + b, y_i),   S = sum_i s_i          (R1)
+risk(W, b) = alpha R(W) + (1/S) sum_i s_i loss(W x_i + b, y_i),   S = sum_i s_i          (R1)
 """
 
 from dataclasses import dataclass
@@ -73,7 +73,9 @@ class Risk:
         self.targets = np.ascontiguousarray(targets, dtype=np.float64 if targets.ndim == 2 else np.int32)
         n_rows = self.X.shape[0]
         if len(self.targets) != n_rows:
-            raise ValueError(f"X has {n_rows} rows but targets {len(self.targets)}: give one target for each row.")
+            raise ValueError(
+                f"X has {n_rows} rows but targets {len(self.targets)}: give one target for each row."
+            )
         if n_rows == 0:
             raise ValueError("The risk of no rows is undefined: X is empty, give at least one row.")
         if n_classes is None:
@@ -82,7 +84,9 @@ class Risk:
         self.n_outputs = self.n_classes if self.loss.joint or self.n_classes > 2 else 1
         self.weights = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         if len(self.weights) != n_rows:
-            raise ValueError(f"X has {n_rows} rows but weights {len(self.weights)}: give one weight for each row.")
+            raise ValueError(
+                f"X has {n_rows} rows but weights {len(self.weights)}: give one weight for each row."
+            )
         self.total_weight = float(self.weights.sum())
         if not (self.alpha >= 0 and np.isfinite(self.alpha)):
             raise ValueError(f"alpha must be a finite number >= 0, got {alpha!r}.")
@@ -211,9 +215,8 @@ class Risk:
         """
         if self.unpenalized:
             return None
-        u: Array | None = np.asarray(duals, dtype=np.float64)
-        if self.bias:
-            u = self.loss.balance(u, self.targets, self.weights)
+        given = np.asarray(duals, dtype=np.float64)
+        u = self.loss.balance(given, self.targets, self.weights) if self.bias else given
         if u is None:
             return None
         V = -self.passes.back_product(u * self.weights[:, None]) / (self.alpha * self.total_weight)
@@ -297,5 +300,3 @@ def evaluate(loss: Loss | str, scores: Array, targets: Array, weights: Array | N
     scores = np.asarray(scores, dtype=np.float64)
     scores = scores[:, None] if scores.ndim == 1 else scores
     return float(np.average(loss.value(scores, np.asarray(targets)), weights=weights))
-
-

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from nearline.arrays import Array, Design
 
 
-class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class Classifier(ClassifierMixin, BaseEstimator):
     """Base of the classifiers: turns what users give into (X, targets, weights) and back into their labels."""
 
     accept_sparse: ClassVar[bool] = True
@@ -26,7 +26,12 @@ class Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Design, Array, Array]:
         """X as CSR or C-contiguous float32/float64, targets as class numbers (sets ``classes_``), weights (n,)."""
         X, y = validate_data(
-            self, X, y, accept_sparse="csr" if self.accept_sparse else False, dtype=[np.float64, np.float32], order="C"
+            self,
+            X,
+            y,
+            accept_sparse="csr" if self.accept_sparse else False,
+            dtype=[np.float64, np.float32],
+            order="C",
         )
         check_classification_targets(y)
         self.classes_, targets = np.unique(y, return_inverse=True)

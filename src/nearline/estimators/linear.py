@@ -1,6 +1,7 @@
 """LinearClassifier: a loss, a regularizer, a solver. The named linear models are a few lines each."""
 
-from typing import Any, ClassVar, Self
+import numbers
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -55,7 +56,8 @@ class LinearModel(Classifier):
         W = np.vstack([-self.coef_, self.coef_]) if len(self.coef_) == 1 else self.coef_
         top = np.argsort(-W, axis=1, kind="stable")[:, :k]
         return {
-            label: [(names[j], float(w[j])) for j in columns] for label, w, columns in zip(self.classes_.tolist(), W, top)
+            label: [(names[j], float(w[j])) for j in columns]
+            for label, w, columns in zip(self.classes_.tolist(), W, top)
         }
 
 
@@ -97,6 +99,11 @@ class LinearClassifier(LinearModel):
     (True, True)
     """
 
+    # Named models fix some of these as class attributes, so that they are no parameters there.
+    loss: Any
+    regularizer: Any
+    multiclass: str
+
     def __init__(
         self,
         loss: Any = "logistic",
@@ -120,18 +127,12 @@ class LinearClassifier(LinearModel):
         self.tol = tol
         self.warm_start = warm_start
 
-    # -- what the named models fix ----------------------------------------------------------------------------
-
-    def _setting(self, name: str, default: Any) -> Any:
-        """A constructor parameter, or its default where a named model does not have it."""
-        return getattr(self, name, default)
-
     def _named_loss(self) -> Loss:
-        return _lookup(self._setting("loss", "logistic"), LOSSES, "loss")
+        return _lookup(self.loss, LOSSES, "loss")
 
     def _loss_for(self, n_classes: int) -> Loss:
         """The loss for this many classes: two classes use one score, more the joint form or one-vs-rest columns."""
-        loss, multiclass = self._named_loss(), self._setting("multiclass", "auto")
+        loss, multiclass = self._named_loss(), self.multiclass
         if multiclass not in ("auto", "joint", "one-vs-rest"):
             raise ValueError(
                 f"multiclass must be 'auto', 'joint' or 'one-vs-rest', got {multiclass!r} "
@@ -158,24 +159,24 @@ class LinearClassifier(LinearModel):
             X,
             targets,
             loss=self._loss_for(n_classes),
-            regularizer=_lookup(self._setting("regularizer", "l2"), REGULARIZERS, "regularizer"),
+            regularizer=_lookup(self.regularizer, REGULARIZERS, "regularizer"),
             alpha=_checked_alpha(self.alpha),
             weights=weights,
-            bias=self._setting("bias", True),
+            bias=self.bias,
             n_classes=n_classes,
         )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Minimize the risk over (X, y); sample weights count as repetitions of rows."""
-        X, targets, weights = self._validate_fit(X, y, sample_weight, self._setting("class_weight", None))
+        X, targets, weights = self._validate_fit(X, y, sample_weight, self.class_weight)
         risk = self._risk(X, targets, weights, len(self.classes_))
-        self._keep(risk, minimize(risk, self._setting("solver", "auto"), self._start(risk), tol=self.tol))
+        self._keep(risk, minimize(risk, self.solver, self._start(risk), tol=self.tol))
         self.solution_.warn(self.tol)
         return self
 
     def _start(self, risk: Risk) -> Params | None:
         """The last solution, if a warm start is wanted and the shapes agree."""
-        if not self._setting("warm_start", False) or not hasattr(self, "coef_"):
+        if not self.warm_start or getattr(self, "solution_", None) is None:
             return None
         if self.coef_.shape != (risk.n_outputs, risk.n_features):
             return None
@@ -222,6 +223,8 @@ class LogisticRegression(LinearClassifier):
     [[0.99, 0.01, 0.0]]
     """
 
+    loss = "logistic"
+
     def __init__(
         self,
         alpha: float = 1e-4,
@@ -260,7 +263,8 @@ class SparsemaxClassifier(LinearClassifier):
     [[1.0, 0.0, 0.0]]
     """
 
-    loss: ClassVar[str] = "sparsemax"
+    loss = "sparsemax"
+    multiclass = "auto"
 
     def __init__(
         self,
@@ -285,7 +289,11 @@ class SparsemaxClassifier(LinearClassifier):
         """Minimize the risk; ``y`` is labels (n,) or an indicator matrix (n, C) of label sets."""
         shape = np.asarray(y).shape
         self.multilabel_ = len(shape) == 2 and shape[1] > 1
-        return self._fit_label_sets(X, y, sample_weight) if self.multilabel_ else super().fit(X, y, sample_weight)
+        return (
+            self._fit_label_sets(X, y, sample_weight)
+            if self.multilabel_
+            else super().fit(X, y, sample_weight)
+        )
 
     def _fit_label_sets(self, X: Any, Y: Any, sample_weight: Any) -> Self:
         X, Y = validate_data(
@@ -325,11 +333,13 @@ def _lookup(given: Any, known: dict[str, Any], what: str) -> Any:
     if isinstance(given, (Loss, Regularizer, Solver)):
         return given
     if given not in known:
-        raise ValueError(f"Unknown {what} {given!r}: choose one of {', '.join(map(repr, known))}, or give an object.")
+        raise ValueError(
+            f"Unknown {what} {given!r}: choose one of {', '.join(map(repr, known))}, or give an object."
+        )
     return known[given]
 
 
 def _checked_alpha(alpha: Any) -> float:
-    if not np.isscalar(alpha) or isinstance(alpha, str) or not np.isfinite(alpha) or alpha < 0:
+    if not isinstance(alpha, numbers.Real) or not 0.0 <= float(alpha) < np.inf:
         raise ValueError(f"alpha must be a finite number >= 0 (0 means no penalty), got {alpha!r}.")
     return float(alpha)

@@ -18,7 +18,7 @@ class LinearSVM(LinearClassifier):
     Parameters
     ----------
     alpha : strength of the L2 penalty (C of other libraries is 1 / (n alpha)).
-    loss : "squared-hinge" or "hinge" (more than two classes: one-vs-rest), "weston-watkins" or "crammer-singer" (joint).
+    loss : "squared-hinge" or "hinge" (one-vs-rest for more than two classes), "weston-watkins", "crammer-singer" (joint).
     hard_margin : require y f >= 1 on every row instead; ``alpha`` is then not used. Rows must be separable.
     bias, class_weight, solver, tol, warm_start : as in :class:`LinearClassifier`.
 
@@ -38,6 +38,9 @@ class LinearSVM(LinearClassifier):
     >>> model.coef_.round(3).tolist(), round(float(model.margin_), 3), model.support_.tolist()
     ([[1.0, 0.0]], 1.0, [1, 2])
     """
+
+    regularizer = "l2"
+    multiclass = "auto"
 
     def __init__(
         self,
@@ -63,7 +66,9 @@ class LinearSVM(LinearClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the machine; sample weights count as repetitions of rows."""
         if self.loss not in LOSSES_OF_SVMS:
-            raise ValueError(f"LinearSVM's loss is one of {', '.join(map(repr, LOSSES_OF_SVMS))}, got {self.loss!r}.")
+            raise ValueError(
+                f"LinearSVM's loss is one of {', '.join(map(repr, LOSSES_OF_SVMS))}, got {self.loss!r}."
+            )
         X, targets, weights = self._validate_fit(X, y, sample_weight, self.class_weight)
         risk = self._risk(X, targets, weights, len(self.classes_))
         if self.hard_margin:

@@ -1,4 +1,4 @@
-"""Data losses, pointwise: value, gradient, curvature, conjugate, probabilities. One class a loss; ``LOSSES`` lists them."""
+"""Data losses, pointwise: value, gradient, curvature, conjugate, probabilities. ``LOSSES`` lists them."""
 
 from nearline.losses._base import Loss, one_hot, signs
 from nearline.losses.margin import (

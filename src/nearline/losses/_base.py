@@ -19,7 +19,9 @@ class Loss(ABC):
     """
 
     name: ClassVar[str]
-    joint: ClassVar[bool] = False  # couples the columns of a row's scores (softmax, ...), so K = number of classes
+    joint: ClassVar[bool] = (
+        False  # couples the columns of a row's scores (softmax, ...), so K = number of classes
+    )
     smooth: ClassVar[bool] = True  # has a Lipschitz gradient
     core: ClassVar[str | None] = None  # name of the same loss in the compiled core
     refusal: ClassVar[str | None] = None  # why a risk with this loss is not to be minimized

@@ -57,8 +57,12 @@ class MarginLoss(Loss):
         negative = np.where(y < 0, duals, 0.0)
         mass_positive, mass_negative = weights @ positive, weights @ negative
         lighter = np.minimum(mass_positive, mass_negative)
-        scale_positive = np.divide(lighter, mass_positive, out=np.zeros_like(lighter), where=mass_positive > 0)
-        scale_negative = np.divide(lighter, mass_negative, out=np.zeros_like(lighter), where=mass_negative > 0)
+        scale_positive = np.divide(
+            lighter, mass_positive, out=np.zeros_like(lighter), where=mass_positive > 0
+        )
+        scale_negative = np.divide(
+            lighter, mass_negative, out=np.zeros_like(lighter), where=mass_negative > 0
+        )
         return np.asarray(scale_negative * negative - scale_positive * positive)
 
     def probabilities(self, scores: Array) -> Array | None:

@@ -1,7 +1,15 @@
 """Solvers by name, and the choice among them."""
 
 from nearline.risk import Risk
-from nearline.solvers._base import ConvergenceWarning, Solution, Solver, State, Status, first_willing, minimize
+from nearline.solvers._base import (
+    ConvergenceWarning,
+    Solution,
+    Solver,
+    State,
+    Status,
+    first_willing,
+    minimize,
+)
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
 
@@ -28,11 +36,16 @@ def choose(risk: Risk, solver: Solver | str) -> Solver:
     if solver == "auto":
         chosen = first_willing(risk, preference(risk))
         if chosen is None:
-            raise ValueError(risk.loss.refusal or f"No solver serves loss '{risk.loss.name}' with '{risk.regularizer.name}'.")
+            raise ValueError(
+                risk.loss.refusal
+                or f"No solver serves loss '{risk.loss.name}' with '{risk.regularizer.name}'."
+            )
         return chosen
     if isinstance(solver, str):
         if solver not in SOLVERS:
-            raise ValueError(f"Unknown solver {solver!r}: choose 'auto' or one of {', '.join(map(repr, SOLVERS))}.")
+            raise ValueError(
+                f"Unknown solver {solver!r}: choose 'auto' or one of {', '.join(map(repr, SOLVERS))}."
+            )
         solver = SOLVERS[solver]
     reason = solver.refuses(risk)
     if reason is not None:

@@ -24,9 +24,7 @@ class Status(Enum):
 
     CONVERGED = "converged to the tolerance"
     MAX_ITER = "stopped at max_iter before the tolerance was reached: raise max_iter or tol"
-    PRECISION = (
-        "no further progress is possible in this precision: give X as float64, scale the features, or raise tol"
-    )
+    PRECISION = "no further progress is possible in this precision: give X as float64, scale the features, or raise tol"
     NO_MINIMIZER = (
         "the training rows are separated (all margins > 0), so without a penalty the risk has no finite minimizer and "
         "its weights would grow without end: set alpha > 0 (with a regularizer), or use LinearSVM(hard_margin=True)"
@@ -65,7 +63,11 @@ class Solution:
         """Say what is wrong with an unconverged solution, once."""
         if self.converged:
             return
-        reached = f"gap {self.gap:.1e}" if self.gap is not None else f"relative gradient {self.gradient_test or 0:.1e}"
+        reached = (
+            f"gap {self.gap:.1e}"
+            if self.gap is not None
+            else f"relative gradient {self.gradient_test or 0:.1e}"
+        )
         text = f"Solver '{self.solver}' after {self.n_iter} iterations ({reached}, tol {tol:.1e}): {self.status.value}."
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
@@ -159,7 +161,10 @@ class Certifier:
         self.gradient_test: float | None = None
         self.status = Status.MAX_ITER
         self.next_check = 0
-        self.has_gap = not risk.unpenalized and risk.loss.conjugate(np.zeros((0, risk.n_outputs)), risk.targets[:0]) is not None
+        self.has_gap = (
+            not risk.unpenalized
+            and risk.loss.conjugate(np.zeros((0, risk.n_outputs)), risk.targets[:0]) is not None
+        )
 
     def check(self, state: State, n_iter: int, last: bool) -> bool:
         self.point = state.point

@@ -9,8 +9,9 @@ from nearline.arrays import Array
 from nearline.params import Params
 from nearline.risk import Risk
 from nearline.solvers._base import Solver, State
+from nearline.solvers._conditioning import Coordinates
 from nearline.solvers._line_search import wolfe
-from nearline.solvers.first_order import Coordinates, RayState, advance, needs_gradient
+from nearline.solvers.first_order import RayState, advance, needs_gradient
 
 LARGEST_HESSIAN = 4000  # rows of a Hessian that is still worth forming
 
@@ -19,7 +20,9 @@ def needs_curvature(risk: Risk, name: str) -> str | None:
     """The one sentence by which second-order methods refuse."""
     reason = needs_gradient(risk, name)
     if reason is None and risk.loss.curvature(np.zeros((1, risk.n_outputs)), risk.targets[:1]) is None:
-        return f"Solver '{name}' needs second derivatives and loss '{risk.loss.name}' defines none: use 'lbfgs'."
+        return (
+            f"Solver '{name}' needs second derivatives and loss '{risk.loss.name}' defines none: use 'lbfgs'."
+        )
     return reason
 
 
