@@ -10,6 +10,9 @@ from nearline.losses._base import Loss, one_hot
 from nearline.losses.margin import _within, _xlogx
 
 
+ROUNDING = 1e-9  # what a sum of a row's duals may be off by, per class
+
+
 @dataclass(frozen=True)
 class SimplexLoss(Loss):
     """Losses of the form max over p in the simplex of p.f - Omega(p, y), less the target's score: u = p - q."""
@@ -56,7 +59,8 @@ class Softmax(SimplexLoss):
         return np.asarray(p * (direction - (p * direction).sum(axis=1, keepdims=True)))
 
     def conjugate(self, duals: Array, targets: Array) -> Array:
-        return np.asarray(_xlogx(duals + one_hot(targets, duals.shape[1])).sum(axis=1))
+        p = duals + one_hot(targets, duals.shape[1])
+        return np.where(in_simplex(p), _xlogx(np.maximum(p, 0.0)).sum(axis=1), np.inf)
 
     def probabilities(self, scores: Array) -> Array:
         return softmax(scores)
@@ -92,8 +96,7 @@ class Sparsemax(SimplexLoss):
     def conjugate(self, duals: Array, targets: Array) -> Array:
         q = one_hot(targets, duals.shape[1])
         p = duals + q
-        inside = (p >= 0).all(axis=1)
-        return np.where(inside, 0.5 * (p * p).sum(axis=1) - 0.5 * (q * q).sum(axis=1), np.inf)
+        return np.where(in_simplex(p), 0.5 * (p * p).sum(axis=1) - 0.5 * (q * q).sum(axis=1), np.inf)
 
     def probabilities(self, scores: Array) -> Array:
         return sparsemax(scores)
@@ -119,8 +122,7 @@ class CrammerSinger(SimplexLoss):
 
     def conjugate(self, duals: Array, targets: Array) -> Array:
         q = one_hot(targets, duals.shape[1])
-        inside = (duals + q >= 0).all(axis=1)
-        return np.where(inside, (duals * q).sum(axis=1), np.inf)
+        return np.where(in_simplex(duals + q), (duals * q).sum(axis=1), np.inf)
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,8 @@ class PairLoss(Loss):
     def conjugate(self, duals: Array, targets: Array) -> Array:
         q = one_hot(targets, duals.shape[1])
         others = np.where(q > 0, 0.0, duals)
-        return np.asarray(_within(others, 0.0, 1.0, -self.margin * others).sum(axis=1))
+        values = _within(others, 0.0, 1.0, -self.margin * others).sum(axis=1)
+        return np.where(np.abs(duals.sum(axis=1)) <= ROUNDING * duals.shape[1], values, np.inf)
 
     def balance(self, duals: Array, targets: Array, weights: Array) -> Array | None:
         """Make the flow of mass from class to class a circulation, by scaling flows down only."""
@@ -171,6 +174,11 @@ class WestonWatkins(PairLoss):
 
     name: ClassVar[str] = "weston-watkins"
     core: ClassVar[str | None] = "weston-watkins"
+
+
+def in_simplex(p: Array) -> Array:
+    """Which rows are probability vectors (sums up to rounding)."""
+    return np.asarray((p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1.0) <= ROUNDING * p.shape[1]))
 
 
 def softmax(scores: Array) -> Array:

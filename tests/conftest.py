@@ -1,0 +1,28 @@
+"""Shared problems. Real data sets are read where they are; tests that need them skip with a reason elsewhere."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+DATA = Path(os.environ.get("NEARLINE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    """The folder of real data sets."""
+    if not DATA.is_dir():
+        pytest.skip(f"the real data sets are not at {DATA} (set NEARLINE_DATA to their folder)")
+    return DATA
+
+
+def tiny_problem(n_classes, *, sparse=False, dtype=np.float64, n=40, d=4, seed=0):
+    """Overlapping Gaussian classes: not separable, so that every risk has a minimizer."""
+    rng = np.random.default_rng(seed)
+    targets = np.arange(n) % n_classes
+    X = rng.normal(size=(n, d)) + 0.7 * rng.normal(size=(n_classes, d))[targets]
+    X[np.abs(X) < 0.2] = 0.0
+    X = X.astype(dtype)
+    return (csr_matrix(X) if sparse else X), targets
