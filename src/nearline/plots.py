@@ -1,0 +1,124 @@
+"""Pictures of linear models. Each function draws one picture and gives back matplotlib axes; needs ``nearline[plots]``."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.losses import LOSSES
+from nearline.solvers import Solution
+
+# Okabe-Ito: distinguishable with any color vision.
+COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
+DASHES = ["-", "--", "-.", ":"]
+
+
+def _axes(ax: Any) -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("Pictures need matplotlib: pip install 'nearline[plots]'") from error
+    return plt.subplots(figsize=(6.4, 4.2), layout="constrained")[1] if ax is None else ax
+
+
+def _style(i: int) -> dict[str, Any]:
+    return {"color": COLORS[i % len(COLORS)], "linestyle": DASHES[i // len(COLORS) % len(DASHES)]}
+
+
+def plot_losses(names: Iterable[str] | None = None, *, log2: bool = False, ax: Any = None) -> Any:
+    """Every margin loss as a function of z = y f; ``log2`` scales the logistic loss to pass through (0, 1)."""
+    ax = _axes(ax)
+    z = np.linspace(-2.5, 2.5, 501)
+    chosen = list(names) if names is not None else [name for name, loss in LOSSES.items() if not loss.joint]
+    for i, name in enumerate(chosen):
+        value = LOSSES[name].value(z[:, None], np.ones(len(z), dtype=int))
+        scaled = log2 and name == "logistic"
+        ax.plot(z, value / np.log(2.0) if scaled else value, label=name + (" / log 2" if scaled else ""), **_style(i))
+    ax.set(xlabel="margin  z = y f(x)", ylabel="loss", ylim=(-0.1, 4.0), title="Losses of the margin")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_objective(solutions: Mapping[str, Solution], *, ax: Any = None) -> Any:
+    """Objective above the best value found, per iteration, for several solutions of the same risk."""
+    ax = _axes(ax)
+    best = min(float(np.min(solution.trace)) for solution in solutions.values())
+    for i, (name, solution) in enumerate(solutions.items()):
+        excess = np.maximum(solution.trace - best, 1e-16 * max(abs(best), 1.0))
+        ax.plot(np.arange(len(excess)), excess, label=f"{name} ({solution.seconds:.2g} s)", **_style(i))
+    ax.set(xlabel="iteration", ylabel="objective - best found", title="Objective per iteration")
+    ax.set_xscale("symlog", linthresh=10)
+    ax.set_yscale("log")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_coefficients(alphas: Array, coefficients: Array, *, names: Any = None, top: int = 8, ax: Any = None) -> Any:
+    """Weights over alpha, (n_alphas, D); the ``top`` largest are named."""
+    ax = _axes(ax)
+    alphas, coefficients = np.asarray(alphas), np.asarray(coefficients)
+    labels = np.arange(coefficients.shape[1]) if names is None else np.asarray(names)
+    largest = np.argsort(-np.abs(coefficients).max(axis=0), kind="stable")
+    for j in largest[top:]:
+        ax.plot(alphas, coefficients[:, j], color="0.8", linewidth=0.8, zorder=1)
+    for i, j in enumerate(largest[:top]):
+        ax.plot(alphas, coefficients[:, j], label=str(labels[j]), zorder=2, **_style(i))
+    ax.axhline(0.0, color="0.4", linewidth=0.8)
+    ax.set(xlabel="alpha", ylabel="weight", title="Coefficient path")
+    ax.set_xscale("log")
+    ax.invert_xaxis()
+    ax.legend(fontsize="small", title="largest weights")
+    return ax
+
+
+def plot_path_scores(alphas: Array, scores: Array, *, ax: Any = None, label: str | None = None) -> Any:
+    """Fold scores over alpha, (n_alphas, n_folds): a point for each fold, a line through means, bars of +-1 standard
+    deviation over folds."""
+    ax = _axes(ax)
+    scores = np.asarray(scores)
+    mean, deviation = scores.mean(axis=1), scores.std(axis=1, ddof=1)
+    style = _style(len(ax.get_lines()))
+    ax.plot(np.repeat(alphas, scores.shape[1]), scores.ravel(), ".", color=style["color"], alpha=0.4, markersize=4)
+    ax.errorbar(alphas, mean, yerr=deviation, capsize=3, label=label, **style)
+    ax.set(xlabel="alpha", ylabel="score", title="Cross-validation over alpha (bars: ±1 standard deviation over folds)")
+    ax.set_xscale("log")
+    return ax
+
+
+def plot_templates(model: Any, shape: tuple[int, int], *, axes: Any = None) -> Any:
+    """Each class's weights as an image (SPEC E14): blue speaks for the class, red against it."""
+    import matplotlib.pyplot as plt
+
+    W = model.coef_ if len(model.coef_) > 1 else np.vstack([-model.coef_, model.coef_])
+    if axes is None:
+        _, axes = plt.subplots(1, len(W), figsize=(1.3 * len(W), 1.7), layout="constrained")
+    for ax, w, label in zip(axes, W, model.classes_):
+        limit = float(np.abs(w).max()) or 1.0
+        ax.imshow(w.reshape(shape), cmap="RdBu", vmin=-limit, vmax=limit)
+        ax.set_title(str(label), fontsize="medium")
+        ax.set_axis_off()
+    return axes
+
+
+def plot_regions(predict: Any, X: Array, y: Array, *, ambiguous: Any = None, steps: int = 300, ax: Any = None) -> Any:
+    """Decision regions of a 2-D classifier; ``ambiguous(X)`` marks with hatching where its votes do not settle it."""
+    ax = _axes(ax)
+    X = np.asarray(X)
+    low, high = X.min(axis=0), X.max(axis=0)
+    pad = 0.1 * (high - low)
+    grids = np.meshgrid(*[np.linspace(low[j] - pad[j], high[j] + pad[j], steps) for j in range(2)])
+    points = np.column_stack([g.ravel() for g in grids])
+    classes = np.unique(y)
+    regions = np.searchsorted(classes, predict(points)).reshape(grids[0].shape)
+    levels = np.arange(len(classes) + 1) - 0.5
+    colors = [COLORS[i % len(COLORS)] for i in range(len(classes))]
+    ax.contourf(*grids, regions, levels=levels, colors=colors, alpha=0.25)
+    if ambiguous is not None:
+        unsettled = np.asarray(ambiguous(points), dtype=float).reshape(grids[0].shape)
+        ax.contourf(*grids, unsettled, levels=[0.5, 1.5], colors="none", hatches=["///"])
+    for i, label in enumerate(classes):
+        rows = np.asarray(y) == label
+        ax.scatter(X[rows, 0], X[rows, 1], s=14, color=colors[i], edgecolor="white", linewidth=0.4, label=str(label))
+    ax.legend(fontsize="small")
+    return ax
