@@ -51,9 +51,10 @@ class LinearScore:
     def margins(self, X: Design, targets: Array) -> Array:
         """Geometric margin of each row: y f / |w| for two classes, (f_y - max other f) / |W| for more."""
         f = self(X)
+        length = float(np.linalg.norm(self.W)) or np.inf  # without weights there is no boundary: margin 0
         if f.shape[1] == 1:
-            return np.asarray(np.where(targets == 1, 1.0, -1.0) * f[:, 0] / np.linalg.norm(self.W))
+            return np.asarray(np.where(targets == 1, 1.0, -1.0) * f[:, 0] / length)
         rows = np.arange(len(f))
         own = f[rows, targets]
         f[rows, targets] = -np.inf
-        return np.asarray((own - f.max(axis=1)) / np.linalg.norm(self.W))
+        return np.asarray((own - f.max(axis=1)) / length)

@@ -43,8 +43,12 @@ class Classifier(ClassifierMixin, BaseEstimator):
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if class_weight is not None:
             weights = weights * self._class_weights(class_weight, y)[targets]
-        if not weights.sum() > 0:
-            raise ValueError("All sample weights are zero: give at least one row a positive weight.")
+        weighty = np.unique(targets[weights > 0])
+        if len(weighty) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes with positive sample weight, got {len(weighty)} class(es): "
+                "give rows of another class a positive weight."
+            )
         return X, targets.astype(np.int32), weights
 
     def _class_weights(self, class_weight: Any, y: Array) -> Array:
