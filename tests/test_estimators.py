@@ -27,7 +27,11 @@ TIGHT = dict.fromkeys((LinearClassifier, LogisticRegression, LinearSVM, Sparsema
 
 
 def checked():
-    return [estimator(**TIGHT.get(estimator, {})) for estimator in ESTIMATORS.values() if not needs_base(estimator)]
+    return [
+        estimator(**TIGHT.get(estimator, {}))
+        for estimator in ESTIMATORS.values()
+        if not needs_base(estimator)
+    ]
 
 
 def needs_base(estimator):
@@ -108,7 +112,10 @@ def test_xor_needs_a_feature_map():
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "weston-watkins", "crammer-singer"])
 def test_hard_margin_is_the_soft_margin_at_small_alpha(loss):
     """E4: on separable rows, 1 / |w| is the margin, and a small enough alpha gives the same machine."""
-    X, y = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 0.0], [5.0, 1.0], [1.0, 4.0], [0.0, 5.0]]), [0, 0, 1, 1, 2, 2]
+    X, y = (
+        np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 0.0], [5.0, 1.0], [1.0, 4.0], [0.0, 5.0]]),
+        [0, 0, 1, 1, 2, 2],
+    )
     for rows in (slice(0, 4), slice(0, 6)):
         hard = LinearSVM(loss=loss, hard_margin=True, tol=1e-7).fit(X[rows], y[rows])
         assert hard.score(X[rows], y[rows]) == 1.0
@@ -169,7 +176,9 @@ def test_class_weights_equal_sample_weights():
     y[y == 2] = 1
     balanced = LogisticRegression(class_weight="balanced", tol=1e-10).fit(X, y)
     weights = np.where(y == 0, 150 / (2 * 50), 150 / (2 * 100))
-    np.testing.assert_allclose(balanced.coef_, LogisticRegression(tol=1e-10).fit(X, y, weights).coef_, atol=1e-5)
+    np.testing.assert_allclose(
+        balanced.coef_, LogisticRegression(tol=1e-10).fit(X, y, weights).coef_, atol=1e-5
+    )
     named = LogisticRegression(class_weight={0: 3.0}, tol=1e-10).fit(X, y)
     repeated = LogisticRegression(tol=1e-10).fit(np.vstack([X, X[:50], X[:50]]), np.append(y, [0] * 100))
     np.testing.assert_allclose(named.coef_, repeated.coef_, atol=1e-4)
@@ -206,7 +215,14 @@ def test_strongest_features_and_templates():
 
 @pytest.mark.parametrize("name", ["alpha", "loss", "regularizer", "solver", "multiclass", "tol"])
 def test_bad_parameters_are_refused_in_a_sentence(name):
-    bad = {"alpha": -1, "loss": "huber", "regularizer": "l3", "solver": "adam", "multiclass": "ovo", "tol": 0}[name]
+    bad = {
+        "alpha": -1,
+        "loss": "huber",
+        "regularizer": "l3",
+        "solver": "adam",
+        "multiclass": "ovo",
+        "tol": 0,
+    }[name]
     with pytest.raises(ValueError, match=r"alpha must|Unknown|multiclass must|tol must"):
         LinearClassifier(**{name: bad}).fit(*IRIS)
 

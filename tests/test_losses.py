@@ -1,12 +1,22 @@
 """SPEC B1-B13: every loss in LOSSES against its definition, its derivatives and its conjugate."""
 
 import numpy as np
-import oracle
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearline.losses import LOSSES, BinarySparsemax, Logistic, Softmax, Sparsemax, Squared, signs, softmax, sparsemax
+import oracle
+from nearline.losses import (
+    LOSSES,
+    BinarySparsemax,
+    Logistic,
+    Softmax,
+    Sparsemax,
+    Squared,
+    signs,
+    softmax,
+    sparsemax,
+)
 
 ALL = list(LOSSES)
 SMOOTH = [name for name, loss in LOSSES.items() if loss.smooth]
@@ -113,7 +123,9 @@ def test_two_scores_are_a_sigmoid_of_their_difference():
     _, scores, targets = sample("softmax", columns=2)
     difference = scores[:, 1:] - scores[:, :1]
     np.testing.assert_allclose(softmax(scores), Logistic().probabilities(difference), atol=1e-14)
-    np.testing.assert_allclose(Softmax().value(scores, targets), Logistic().value(difference, targets), atol=1e-12)
+    np.testing.assert_allclose(
+        Softmax().value(scores, targets), Logistic().value(difference, targets), atol=1e-12
+    )
     np.testing.assert_allclose(sparsemax(scores), BinarySparsemax().probabilities(difference), atol=1e-12)
     np.testing.assert_allclose(
         Sparsemax().value(scores, targets), BinarySparsemax().value(difference, targets), atol=1e-12

@@ -1,10 +1,10 @@
 """SPEC A2-A4, R1, laws 2-4: the risk against its definition, its derivatives, and the duality gap."""
 
 import numpy as np
-import oracle
 import pytest
-from conftest import tiny_problem
 
+import oracle
+from conftest import tiny_problem
 from nearline import ElasticNet, Params, Risk, evaluate, minimize
 from nearline.losses import LOSSES
 from nearline.regularizers import REGULARIZERS
@@ -87,10 +87,14 @@ def test_integer_weights_equal_repeated_rows(name, n_classes):
     X, targets = tiny_problem(n_classes)
     counts = np.random.default_rng(0).integers(0, 4, len(targets))
     weighted = Risk(X, targets, loss=name, alpha=0.1, weights=counts, n_classes=n_classes)
-    repeated = Risk(X.repeat(counts, axis=0), targets.repeat(counts), loss=name, alpha=0.1, n_classes=n_classes)
+    repeated = Risk(
+        X.repeat(counts, axis=0), targets.repeat(counts), loss=name, alpha=0.1, n_classes=n_classes
+    )
     params = random_params(weighted)
     assert weighted.value(params) == pytest.approx(repeated.value(params))
-    np.testing.assert_allclose(weighted.at(params).gradient.flat, repeated.at(params).gradient.flat, atol=1e-12)
+    np.testing.assert_allclose(
+        weighted.at(params).gradient.flat, repeated.at(params).gradient.flat, atol=1e-12
+    )
     assert weighted.null_value == pytest.approx(repeated.null_value)
 
 
@@ -100,7 +104,9 @@ def test_bias_equals_a_constant_feature_without_penalty():
     appended = np.hstack([X, np.ones((len(X), 1))])
     with_bias = minimize(Risk(X, targets, alpha=0.0), tol=1e-9)
     with_ones = minimize(Risk(appended, targets, alpha=0.0, bias=False), tol=1e-9)
-    np.testing.assert_allclose(np.append(with_bias.params.W, with_bias.params.b), with_ones.params.W[0], atol=1e-5)
+    np.testing.assert_allclose(
+        np.append(with_bias.params.W, with_bias.params.b), with_ones.params.W[0], atol=1e-5
+    )
     heavy = minimize(Risk(X, targets == 0, alpha=1e6), tol=1e-12)
     share = (targets == 0).mean()
     np.testing.assert_allclose(heavy.params.b, np.log(share / (1 - share)), atol=1e-4)

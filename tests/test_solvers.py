@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from conftest import tiny_problem
 
+from conftest import tiny_problem
 from nearline import Risk, minimize
 from nearline.losses import LOSSES
 from nearline.regularizers import REGULARIZERS
@@ -178,7 +178,9 @@ def test_callback_sees_every_iteration():
     """D13: the recorded objective per iteration."""
     X, targets = tiny_problem(2)
     seen = []
-    solution = minimize(Risk(X, targets, alpha=0.1), "lbfgs", callback=lambda n, state: seen.append(state.point.value))
+    solution = minimize(
+        Risk(X, targets, alpha=0.1), "lbfgs", callback=lambda n, state: seen.append(state.point.value)
+    )
     assert len(solution.trace) == solution.n_iter + 1
     np.testing.assert_array_equal(solution.trace[1:], seen)
     assert (np.diff(solution.trace) <= 1e-12).all()

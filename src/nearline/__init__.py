@@ -27,6 +27,7 @@ _HOMES = {
     "Solver": "nearline.solvers",
     "minimize": "nearline.solvers",
     "ConvergenceWarning": "nearline.solvers",
+    "path_scores": "nearline.selection.path_scores",
     "LinearScore": "nearline.scores",
     "decide": "nearline.decision",
     "ESTIMATORS": "nearline.estimators",

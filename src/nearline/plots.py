@@ -34,7 +34,12 @@ def plot_losses(names: Iterable[str] | None = None, *, log2: bool = False, ax: A
     for i, name in enumerate(chosen):
         value = LOSSES[name].value(z[:, None], np.ones(len(z), dtype=int))
         scaled = log2 and name == "logistic"
-        ax.plot(z, value / np.log(2.0) if scaled else value, label=name + (" / log 2" if scaled else ""), **_style(i))
+        ax.plot(
+            z,
+            value / np.log(2.0) if scaled else value,
+            label=name + (" / log 2" if scaled else ""),
+            **_style(i),
+        )
     ax.set(xlabel="margin  z = y f(x)", ylabel="loss", ylim=(-0.1, 4.0), title="Losses of the margin")
     ax.legend(fontsize="small")
     return ax
@@ -54,7 +59,9 @@ def plot_objective(solutions: Mapping[str, Solution], *, ax: Any = None) -> Any:
     return ax
 
 
-def plot_coefficients(alphas: Array, coefficients: Array, *, names: Any = None, top: int = 8, ax: Any = None) -> Any:
+def plot_coefficients(
+    alphas: Array, coefficients: Array, *, names: Any = None, top: int = 8, ax: Any = None
+) -> Any:
     """Weights over alpha, (n_alphas, D); the ``top`` largest are named."""
     ax = _axes(ax)
     alphas, coefficients = np.asarray(alphas), np.asarray(coefficients)
@@ -79,9 +86,15 @@ def plot_path_scores(alphas: Array, scores: Array, *, ax: Any = None, label: str
     scores = np.asarray(scores)
     mean, deviation = scores.mean(axis=1), scores.std(axis=1, ddof=1)
     style = _style(len(ax.get_lines()))
-    ax.plot(np.repeat(alphas, scores.shape[1]), scores.ravel(), ".", color=style["color"], alpha=0.4, markersize=4)
+    ax.plot(
+        np.repeat(alphas, scores.shape[1]), scores.ravel(), ".", color=style["color"], alpha=0.4, markersize=4
+    )
     ax.errorbar(alphas, mean, yerr=deviation, capsize=3, label=label, **style)
-    ax.set(xlabel="alpha", ylabel="score", title="Cross-validation over alpha (bars: ±1 standard deviation over folds)")
+    ax.set(
+        xlabel="alpha",
+        ylabel="score",
+        title="Cross-validation over alpha (bars: ±1 standard deviation over folds)",
+    )
     ax.set_xscale("log")
     return ax
 
@@ -101,7 +114,9 @@ def plot_templates(model: Any, shape: tuple[int, int], *, axes: Any = None) -> A
     return axes
 
 
-def plot_regions(predict: Any, X: Array, y: Array, *, ambiguous: Any = None, steps: int = 300, ax: Any = None) -> Any:
+def plot_regions(
+    predict: Any, X: Array, y: Array, *, ambiguous: Any = None, steps: int = 300, ax: Any = None
+) -> Any:
     """Decision regions of a 2-D classifier; ``ambiguous(X)`` marks with hatching where its votes do not settle it."""
     ax = _axes(ax)
     X = np.asarray(X)
@@ -119,6 +134,8 @@ def plot_regions(predict: Any, X: Array, y: Array, *, ambiguous: Any = None, ste
         ax.contourf(*grids, unsettled, levels=[0.5, 1.5], colors="none", hatches=["///"])
     for i, label in enumerate(classes):
         rows = np.asarray(y) == label
-        ax.scatter(X[rows, 0], X[rows, 1], s=14, color=colors[i], edgecolor="white", linewidth=0.4, label=str(label))
+        ax.scatter(
+            X[rows, 0], X[rows, 1], s=14, color=colors[i], edgecolor="white", linewidth=0.4, label=str(label)
+        )
     ax.legend(fontsize="small")
     return ax

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from nearline.arrays import Array, Design
+from nearline.arrays import Array
 from nearline.decision import decide
 from nearline.estimators._base import Classifier
 from nearline.losses import BINARY, JOINT, LOSSES, Loss
@@ -154,22 +154,23 @@ class LinearClassifier(LinearModel):
 
     # -- fitting ----------------------------------------------------------------------------------------------
 
-    def _risk(self, X: Design, targets: Array, weights: Array, n_classes: int) -> Risk:
+    def risk(self, X: Any, y: Any, sample_weight: Any = None) -> Risk:
+        """The risk that :meth:`fit` minimizes on these rows (sets ``classes_``)."""
+        X, targets, weights = self._validate_fit(X, y, sample_weight, self.class_weight)
         return Risk(
             X,
             targets,
-            loss=self._loss_for(n_classes),
+            loss=self._loss_for(len(self.classes_)),
             regularizer=_lookup(self.regularizer, REGULARIZERS, "regularizer"),
             alpha=_checked_alpha(self.alpha),
             weights=weights,
             bias=self.bias,
-            n_classes=n_classes,
+            n_classes=len(self.classes_),
         )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Minimize the risk over (X, y); sample weights count as repetitions of rows."""
-        X, targets, weights = self._validate_fit(X, y, sample_weight, self.class_weight)
-        risk = self._risk(X, targets, weights, len(self.classes_))
+        risk = self.risk(X, y, sample_weight)
         self._keep(risk, minimize(risk, self.solver, self._start(risk), tol=self.tol))
         self.solution_.warn(self.tol)
         return self

@@ -69,8 +69,7 @@ class LinearSVM(LinearClassifier):
             raise ValueError(
                 f"LinearSVM's loss is one of {', '.join(map(repr, LOSSES_OF_SVMS))}, got {self.loss!r}."
             )
-        X, targets, weights = self._validate_fit(X, y, sample_weight, self.class_weight)
-        risk = self._risk(X, targets, weights, len(self.classes_))
+        risk = self.risk(X, y, sample_weight)
         if self.hard_margin:
             risk, solution = self._hard_margin(risk)
         else:

@@ -9,7 +9,6 @@ from nearline.arrays import Array
 from nearline.losses._base import Loss, one_hot
 from nearline.losses.margin import _within, _xlogx
 
-
 ROUNDING = 1e-9  # what a sum of a row's duals may be off by, per class
 
 
