@@ -20,8 +20,8 @@ from nearline.losses import LOSSES
 
 IRIS = load_iris(return_X_y=True)
 
-# scikit-learn asks that weighted and repeated rows agree to 1e-7 in the predictions. Two fits certified to 1e-4 need not, so
-# the checks run with the solver that converges quadratically, at a tight tolerance.
+# scikit-learn asks that weighted and repeated rows agree to 1e-7 in the predictions. Two fits certified to 1e-4 need
+# not, so the checks run with the solver that converges quadratically, at a tight tolerance.
 EXACT = {"solver": "newton", "tol": 1e-10}
 TIGHT = dict.fromkeys((LinearClassifier, LogisticRegression, LinearSVM, SparsemaxClassifier), EXACT)
 

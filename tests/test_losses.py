@@ -49,7 +49,7 @@ def test_gradient_is_the_derivative(name, columns):
 
 
 @pytest.mark.parametrize("columns", [None, 3])
-@pytest.mark.parametrize("name", [name for name in SMOOTH])
+@pytest.mark.parametrize("name", SMOOTH)
 def test_curvature_is_the_second_derivative(name, columns):
     loss, scores, targets = sample(name, columns=columns)
     direction = np.random.default_rng(1).normal(size=scores.shape)

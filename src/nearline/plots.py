@@ -1,4 +1,4 @@
-"""Pictures of linear models. Each function draws one picture and gives back matplotlib axes; needs ``nearline[plots]``."""
+"""Pictures of linear models: each function draws one and gives back matplotlib axes (needs ``nearline[plots]``)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -55,7 +55,7 @@ def path_scores(
     transformer: Any = None,
     seed: int = 0,
 ) -> PathScores:
-    """Cross-validate a linear model over a grid of alphas: one warm path a fold, equal to separate fits within their gaps.
+    """Cross-validate a linear model over alphas: one warm path a fold, equal to separate fits within their gaps.
 
     ``transformer`` (any scikit-learn transformer) is fitted on the training rows of each fold only. ``folds`` is a number
     (stratified, shuffled by ``seed``) or a scikit-learn splitter.
