@@ -1,0 +1,41 @@
+"""What is listed is documented (law 8): the API page is up to date, every public class has an example or a formula."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+import nearline
+from nearline.estimators import ESTIMATORS
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def load(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_api_page_is_up_to_date():
+    make_api = load(ROOT / "tools" / "make_api.py")
+    assert make_api.PAGE.read_text() == make_api.page(), "run: python tools/make_api.py"
+
+
+@pytest.mark.parametrize("name", list(ESTIMATORS))
+def test_every_estimator_has_an_executed_example(name):
+    assert ">>>" in (ESTIMATORS[name].__doc__ or "")
+
+
+@pytest.mark.parametrize("name", list(ESTIMATORS))
+def test_estimators_are_public_and_in_the_readme(name):
+    assert getattr(nearline, name) is ESTIMATORS[name]
+    assert f"`{name}`" in (ROOT / "README.md").read_text()
+
+
+def test_every_public_name_can_be_imported():
+    for name in nearline.__all__:
+        assert getattr(nearline, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = nearline.nothing
