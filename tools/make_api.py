@@ -12,7 +12,9 @@ def first_line(thing: object) -> str:
 
 
 def table(title: str, things: dict[str, object]) -> str:
-    rows = [f"| `{name}` | {first_line(thing).replace('|', chr(92) + '|')} |" for name, thing in things.items()]
+    rows = [
+        f"| `{name}` | {first_line(thing).replace('|', chr(92) + '|')} |" for name, thing in things.items()
+    ]
     return "\n".join([f"## {title}", "", "| name | what it is |", "|---|---|", *rows, ""])
 
 
