@@ -153,9 +153,8 @@ def run(data: tuple[str, Any, Array, Any]) -> list[Row]:
     winner = rows[0]
     accuracy = float(winner.model.score(X_test, y_test))
     low, high = wilson(accuracy, len(y_test))
-    print(
-        f"\n  winner by cross-validation: {winner.name}; tested once: {accuracy:.4f} (95% interval {low:.4f} to {high:.4f})"
-    )
+    print(f"\n  winner by cross-validation: {winner.name}")
+    print(f"  tested once: {accuracy:.4f} (95% interval {low:.4f} to {high:.4f})")
     return rows
 
 

@@ -1,4 +1,4 @@
-"""What every classifier shares: validation, label encoding, weights. Data flow one way: validate, encode, fit, decide."""
+"""What every classifier shares: validation, label encoding, weights."""
 
 from typing import Any, ClassVar
 
@@ -46,8 +46,8 @@ class Classifier(ClassifierMixin, BaseEstimator):
         weighty = np.unique(targets[weights > 0])
         if len(weighty) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes with positive sample weight, got {len(weighty)} class(es): "
-                "give rows of another class a positive weight."
+                f"{type(self).__name__} needs at least 2 classes with positive sample weight, got {len(weighty)} "
+                "class(es): give rows of another class a positive weight."
             )
         return X, targets.astype(np.int32), weights
 

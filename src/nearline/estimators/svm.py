@@ -18,7 +18,7 @@ class LinearSVM(LinearClassifier):
     Parameters
     ----------
     alpha : strength of the L2 penalty (C of other libraries is 1 / (n alpha)).
-    loss : "squared-hinge" or "hinge" (one-vs-rest for more than two classes), "weston-watkins", "crammer-singer" (joint).
+    loss : "squared-hinge" or "hinge" (one-vs-rest above two classes), "weston-watkins" or "crammer-singer" (joint).
     hard_margin : require y f >= 1 on every row instead; ``alpha`` is then not used. Rows must be separable.
     bias, class_weight, solver, tol, warm_start : as in :class:`LinearClassifier`.
 

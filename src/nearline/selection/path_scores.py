@@ -57,8 +57,8 @@ def path_scores(
 ) -> PathScores:
     """Cross-validate a linear model over alphas: one warm path a fold, equal to separate fits within their gaps.
 
-    ``transformer`` (any scikit-learn transformer) is fitted on the training rows of each fold only. ``folds`` is a number
-    (stratified, shuffled by ``seed``) or a scikit-learn splitter.
+    ``transformer`` (any scikit-learn transformer) is fitted on the training rows of each fold only. ``folds`` is a
+    number (stratified, shuffled by ``seed``) or a scikit-learn splitter.
 
     Examples
     --------
