@@ -1,0 +1,17 @@
+"""The contests, one family a module. ``CONTESTS`` lists them; what is listed can be run and is documented."""
+
+from benchmarks.contests import fused, l1, latency, least_squares, online, softmax, startup, svm, text, tuning
+from benchmarks.harness import Contest
+
+CONTESTS: tuple[Contest, ...] = (
+    *fused.CONTESTS,
+    *softmax.CONTESTS,
+    *text.CONTESTS,
+    *l1.CONTESTS,
+    *svm.CONTESTS,
+    *tuning.CONTESTS,
+    *least_squares.CONTESTS,
+    *online.CONTESTS,
+    *latency.CONTESTS,
+    *startup.CONTESTS,
+)

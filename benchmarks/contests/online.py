@@ -1,0 +1,90 @@
+"""Stochastic gradients and the perceptron rule, seconds per epoch, on sparse and dense rows."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Contest, Entry, Heat, Outcome, Session, Verdict
+from benchmarks.homes import NEARLINE, SKLEARN
+from benchmarks.problems import Problem
+
+EPOCHS = 5
+LOSSES = {"hinge": "hinge", "logistic": "log_loss", "perceptron": "perceptron"}
+
+
+def our_model(loss: str, alpha: float) -> Any:
+    """The estimator for a loss, made to run a fixed number of epochs."""
+    import nearline
+
+    if loss == "perceptron":
+        return nearline.Perceptron(max_iter=EPOCHS)
+    solver = nearline.SGD(max_iter=EPOCHS)
+    return nearline.LinearClassifier(loss=loss, alpha=alpha, multiclass="one-vs-rest", solver=solver)
+
+
+def their_model(loss: str, alpha: float) -> Any:
+    from sklearn.linear_model import Perceptron, SGDClassifier
+
+    if loss == "perceptron":
+        return Perceptron(max_iter=EPOCHS, tol=None, n_jobs=2, random_state=0)
+    return SGDClassifier(loss=LOSSES[loss], alpha=alpha, max_iter=EPOCHS, tol=None, n_jobs=2, random_state=0)
+
+
+def epochs(library: str, problem: Problem, loss: str, dtype: str) -> Outcome:
+    split = problem.split(dtype)
+    model = (our_model if library == "nearline" else their_model)(loss, 1e-4)
+    began = time.perf_counter()
+    model.fit(split.X, split.y)
+    seconds = time.perf_counter() - began
+    facts = {"accuracy": float(model.score(split.X_test, split.y_test)), "epochs": int(np.max(model.n_iter_))}
+    return Outcome(seconds / facts["epochs"], facts)
+
+
+@dataclass(frozen=True)
+class AccurateEnough:
+    """Judge: test accuracy, at most 0.02 below the peer's after the same number of epochs."""
+
+    bar: float
+
+    def __call__(self, outcome: Outcome) -> Verdict:
+        accuracy = outcome.facts["accuracy"]
+        quality = {"epochs": str(outcome.facts["epochs"]), "test accuracy": f"{accuracy:.4f}"}
+        return Verdict(accuracy >= self.bar, quality)
+
+
+def heats(session: Session) -> Iterator[Heat]:
+    for data in ("news20", "reviews", "fashion"):
+        problem = Problem(data, session.options.rows(None), "hinge")
+        for loss in LOSSES:
+            task = partial(epochs, "sklearn", problem, loss, "float64")
+            first = session.pool.call(SKLEARN, task, session.options.limit)
+            judge = AccurateEnough(first.facts["accuracy"] - 0.02)
+            peer = "Perceptron" if loss == "perceptron" else "SGDClassifier"
+            entries = [
+                Entry(
+                    f"nearline {dtype}",
+                    partial(epochs, "nearline", problem, loss, dtype),
+                    judge,
+                    NEARLINE,
+                    ours=True,
+                )
+                for dtype in ("float64", "float32")
+            ]
+            entries += [
+                Entry(
+                    f"scikit-learn {peer} {dtype}",
+                    partial(epochs, "sklearn", problem, loss, dtype),
+                    judge,
+                    SKLEARN,
+                )
+                for dtype in ("float64", "float32")
+            ]
+            title = f"SGD {loss}, one epoch, {problem.n_rows} rows, {problem.n_classes} classes"
+            yield Heat(f"{title} [{problem.split().source}]", f"test accuracy >= {judge.bar:.3f}", entries)
+
+
+CONTESTS = (Contest("sgd", "SGD and perceptron, one epoch", "2x SGDClassifier and Perceptron", heats),)
