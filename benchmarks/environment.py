@@ -31,6 +31,11 @@ def installed(package: str) -> str:
         return "not installed"
 
 
+def versions() -> str:
+    """The peers' versions, on which times that are kept depend."""
+    return " ".join(f"{package}={installed(package)}" for package in PACKAGES[1:])
+
+
 def describe(threads: int = 2) -> dict[str, str]:
     """Processor, cores, load, Python, packages and threads."""
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"

@@ -1,7 +1,6 @@
 """How nearline is called in the contests: its public interface, with default settings."""
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -76,14 +75,3 @@ def solve_exactly(problem: Problem, tol: float) -> dict[str, Any]:
     null = problem.objective(np.zeros_like(solution.params.W), risk.null_point.params.b)
     source = f"nearline {solution.solver}, float64, {seconds:.1f} s, {solution.status.name.lower()}"
     return {"value": value, "null": null, "gap": solution.gap, "source": source}
-
-
-def solutions(risk: Any, alphas: Any, tol: float) -> Iterator[Any]:
-    """Solutions for each alpha, in the order given, each started from the last."""
-    from nearline import minimize
-
-    start = None
-    for alpha in alphas:
-        solution = minimize(risk.with_alpha(float(alpha)), "auto", start, tol=tol)
-        start = solution.params
-        yield solution

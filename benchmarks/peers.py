@@ -76,7 +76,7 @@ class Liblinear(Fitter):
 
     @property
     def efforts(self) -> tuple[float, ...]:
-        return shrinking(1.0, 1e-9)
+        return shrinking(10.0, 1e-9)
 
     def prepare(self, problem: Problem) -> Any:
         from liblinear.liblinearutil import problem as convert

@@ -3,13 +3,16 @@
 The objective is written out here a second time, on purpose: a judge should not share code with a contestant.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from benchmarks.data import Split, load
-from benchmarks.harness import Outcome, Verdict
+from benchmarks.harness import Entry, Judge, Outcome, Verdict
+from benchmarks.homes import Home
 
 Array = np.ndarray
 
@@ -79,6 +82,26 @@ class Problem:
             bias=self.bias,
             n_classes=self.n_classes,
         )
+
+
+def preload(problem: Problem, dtype: str) -> None:
+    """Have a problem's rows in memory before a clock or limit runs."""
+    problem.split(dtype)
+
+
+def job(
+    name: str,
+    work: Callable[[Problem, str], Outcome],
+    problem: Problem,
+    dtype: str,
+    judge: Judge,
+    home: Home,
+    *,
+    ours: bool = False,
+) -> Entry:
+    """An entry that does some other work than a fit on the rows of a problem."""
+    task, ready = partial(work, problem, dtype), partial(preload, problem, dtype)
+    return Entry(name, task, judge, home, ours, prepare=ready, key=f"{name} {dtype} {problem.key}")
 
 
 # -- the losses, row by row ---------------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Contest, Entry, Heat, Outcome, Session, Verdict
+from benchmarks.harness import Contest, Heat, Outcome, Session, Verdict
 from benchmarks.homes import NEARLINE, SKLEARN
-from benchmarks.problems import Problem
+from benchmarks.problems import Problem, job
 
 PASSES = 10  # in one timed run; the best of them counts
 
@@ -104,12 +104,11 @@ def heats(session: Session) -> Iterator[Heat]:
     for dtype in ("float32", "float64"):
         X = problem.split(dtype).X
         judge = GradientError(exact, X.nbytes, 4.0 * X.size * problem.n_classes)
+        alone, whole = partial(products, with_loss=False), partial(products, with_loss=True)
         entries = [
-            Entry("nearline Risk.at", partial(ours, problem, dtype), judge, NEARLINE, ours=True),
-            Entry("two BLAS products alone", partial(products, problem, dtype, False), judge, SKLEARN),
-            Entry(
-                "BLAS products and softmax in NumPy", partial(products, problem, dtype, True), judge, SKLEARN
-            ),
+            job("nearline Risk.at", ours, problem, dtype, judge, NEARLINE, ours=True),
+            job("two BLAS products alone", alone, problem, dtype, judge, SKLEARN),
+            job("BLAS products and softmax in NumPy", whole, problem, dtype, judge, SKLEARN),
         ]
         shape = f"{X.shape[0]} x {X.shape[1]} x {problem.n_classes} {dtype}"
         yield Heat(f"fused pass, {shape} [{problem.split().source}]", "gradient error <= 1e-4", entries)

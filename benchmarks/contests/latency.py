@@ -5,17 +5,17 @@ from collections.abc import Iterator
 from functools import lru_cache, partial
 from typing import Any
 
-from benchmarks.harness import Contest, Entry, Heat, Outcome, Session, Verdict
-from benchmarks.homes import NEARLINE, SKLEARN, Home
-from benchmarks.problems import Problem
+from benchmarks.harness import Contest, Heat, Outcome, Session, Verdict
+from benchmarks.homes import NEARLINE, SKLEARN
+from benchmarks.problems import Problem, job
 
 CALLS = 2000
 
 
 @lru_cache(maxsize=4)
-def fitted(library: str, problem: Problem) -> Any:
+def fitted(library: str, problem: Problem, dtype: str) -> Any:
     """A softmax model; how well it is fitted does not matter here."""
-    split = problem.split("float32")
+    split = problem.split(dtype)
     if library == "nearline":
         from nearline import LogisticRegression
 
@@ -25,10 +25,10 @@ def fitted(library: str, problem: Problem) -> Any:
     return Peer(C=1e-4, max_iter=20).fit(split.X, split.y)
 
 
-def single_rows(library: str, call: str, problem: Problem) -> Outcome:
+def single_rows(problem: Problem, dtype: str, library: str, call: str) -> Outcome:
     """Mean seconds of a call over many rows, and whether it says what predict says of all rows at once."""
-    model = fitted(library, problem)
-    X = problem.split("float32").X_test[:CALLS]
+    model = fitted(library, problem, dtype)
+    X = problem.split(dtype).X_test[:CALLS]
     predict = model.score_function_.label if call == "label" else lambda x: model.predict(x[None])[0]
     rows = list(X)
     began = time.perf_counter()
@@ -44,17 +44,15 @@ def same_labels(outcome: Outcome) -> Verdict:
 
 def heats(session: Session) -> Iterator[Heat]:
     problem = Problem("fashion", 2000, "softmax", bias=True)
-    contestants: list[tuple[str, str, str, Home]] = [
+    contestants = [
         ("nearline score_function_.label(x)", "nearline", "label", NEARLINE),
         ("nearline predict", "nearline", "predict", NEARLINE),
-        ("scikit-learn LogisticRegression.predict", "sklearn", "predict", SKLEARN),
+        ("scikit-learn LogisticRegression.predict", "scikit-learn", "predict", SKLEARN),
     ]
-    entries = [
-        Entry(
-            name, partial(single_rows, library, call, problem), same_labels, home, ours=library == "nearline"
-        )
-        for name, library, call, home in contestants
-    ]
+    entries = []
+    for name, library, call, home in contestants:
+        work = partial(single_rows, library=library, call=call)
+        entries.append(job(name, work, problem, "float32", same_labels, home, ours=library == "nearline"))
     yield Heat(
         f"one row of 784 features, 10 classes [{problem.split().source}]", "same labels as in bulk", entries
     )

@@ -3,13 +3,12 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from benchmarks.harness import Contest, Entry, Heat, Outcome, Session, Verdict
+from benchmarks.harness import Contest, Heat, Outcome, Session, Verdict
 from benchmarks.homes import NEARLINE, SKLEARN
-from benchmarks.problems import Problem
+from benchmarks.problems import Problem, job
 
 RIDGE = np.logspace(-3, 3, 10)  # in scikit-learn's sum form; ours is divided by the number of rows
 
@@ -86,14 +85,10 @@ def heats(session: Session) -> Iterator[Heat]:
             found = exact_choice(problem)
             session.cache.put("ridge", key, found)
         judge = RightChoice(**found)
-        entries = []
-        for dtype in ("float32", "float64"):
-            entries.append(
-                Entry(f"nearline {dtype}", partial(ours, problem, dtype), judge, NEARLINE, ours=True)
-            )
-        for dtype in ("float32", "float64"):
-            task = partial(scikit_learn, problem, dtype)
-            entries.append(Entry(f"scikit-learn RidgeClassifierCV {dtype}", task, judge, SKLEARN))
+        peer = "scikit-learn RidgeClassifierCV"
+        types = ("float32", "float64")
+        entries = [job(f"nearline {t}", ours, problem, t, judge, NEARLINE, ours=True) for t in types]
+        entries += [job(f"{peer} {t}", scikit_learn, problem, t, judge, SKLEARN) for t in types]
         title = f"ridge, {len(RIDGE)} alphas, leave-one-out, {problem.n_rows} rows"
         yield Heat(
             f"{title} [{problem.split().source}]", "the exact choice of alpha, accuracy within 1e-3", entries

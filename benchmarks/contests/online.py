@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Contest, Entry, Heat, Outcome, Session, Verdict
-from benchmarks.homes import NEARLINE, SKLEARN
-from benchmarks.problems import Problem
+from benchmarks.harness import Contest, Heat, Outcome, Session, Verdict
+from benchmarks.homes import NEARLINE, PATIENCE, SKLEARN
+from benchmarks.problems import Problem, job, preload
 
 EPOCHS = 5
 LOSSES = {"hinge": "hinge", "logistic": "log_loss", "perceptron": "perceptron"}
@@ -34,7 +34,7 @@ def their_model(loss: str, alpha: float) -> Any:
     return SGDClassifier(loss=LOSSES[loss], alpha=alpha, max_iter=EPOCHS, tol=None, n_jobs=2, random_state=0)
 
 
-def epochs(library: str, problem: Problem, loss: str, dtype: str) -> Outcome:
+def epochs(problem: Problem, dtype: str, library: str, loss: str) -> Outcome:
     split = problem.split(dtype)
     model = (our_model if library == "nearline" else their_model)(loss, 1e-4)
     began = time.perf_counter()
@@ -60,30 +60,18 @@ def heats(session: Session) -> Iterator[Heat]:
     for data in ("news20", "reviews", "fashion"):
         problem = Problem(data, session.options.rows(None), "hinge")
         for loss in LOSSES:
-            task = partial(epochs, "sklearn", problem, loss, "float64")
+            session.pool.call(SKLEARN, partial(preload, problem, "float64"), PATIENCE)
+            task = partial(epochs, problem, "float64", "scikit-learn", loss)
             first = session.pool.call(SKLEARN, task, session.options.limit)
             judge = AccurateEnough(first.facts["accuracy"] - 0.02)
-            peer = "Perceptron" if loss == "perceptron" else "SGDClassifier"
+            work = {name: partial(epochs, library=name, loss=loss) for name in ("nearline", "scikit-learn")}
             entries = [
-                Entry(
-                    f"nearline {dtype}",
-                    partial(epochs, "nearline", problem, loss, dtype),
-                    judge,
-                    NEARLINE,
-                    ours=True,
-                )
+                job(f"{name} {dtype}", work[name], problem, dtype, judge, home, ours=name == "nearline")
+                for name, home in (("nearline", NEARLINE), ("scikit-learn", SKLEARN))
                 for dtype in ("float64", "float32")
             ]
-            entries += [
-                Entry(
-                    f"scikit-learn {peer} {dtype}",
-                    partial(epochs, "sklearn", problem, loss, dtype),
-                    judge,
-                    SKLEARN,
-                )
-                for dtype in ("float64", "float32")
-            ]
-            title = f"SGD {loss}, one epoch, {problem.n_rows} rows, {problem.n_classes} classes"
+            rule = "perceptron rule" if loss == "perceptron" else f"SGD {loss}"
+            title = f"{rule}, one epoch, {problem.n_rows} rows, {problem.n_classes} classes"
             yield Heat(f"{title} [{problem.split().source}]", f"test accuracy >= {judge.bar:.3f}", entries)
 
 

@@ -2,70 +2,64 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Contest, Entry, Heat, Outcome, Session, Verdict
-from benchmarks.homes import NEARLINE, SKLEARN
-from benchmarks.ours import solutions
-from benchmarks.problems import Problem
+from benchmarks.harness import Contest, Heat, Outcome, Session, Verdict
+from benchmarks.homes import NEARLINE, PATIENCE, SKLEARN
+from benchmarks.problems import Problem, job
 
 CS = np.logspace(-4, 4, 10)
 FOLDS = 5
 BAR = 0.01  # largest difference of a fold's accuracy from the converged one
 
 
-def folds(problem: Problem) -> list[tuple[np.ndarray, np.ndarray]]:
+def strengths(problem: Problem) -> np.ndarray:
+    """Our alphas of the Cs, from large to small; a fold trains on four rows of five."""
+    return 1.0 / ((1.0 - 1.0 / FOLDS) * problem.n_rows * CS)
+
+
+def fold_scores(problem: Problem, dtype: str, tol: float) -> dict[str, Any]:
+    """Accuracy of every fold (rows) and C (columns), with the largest gap of all fits."""
     from sklearn.model_selection import StratifiedKFold
 
-    split = problem.split("float32")
-    return list(StratifiedKFold(FOLDS).split(split.X, split.y))
-
-
-def path_scores(problem: Problem, dtype: str, tol: float, refit: bool = True) -> dict[str, Any]:
-    """Accuracy of every fold (rows) and C (columns) by warm-started paths."""
-    from nearline import Risk
+    from nearline import LogisticRegression, path_scores
 
     split = problem.split(dtype)
-    scores, gaps = np.empty((FOLDS, len(CS))), []
-    for fold, (train, test) in enumerate(folds(problem)):
-        risk = Risk(
-            split.X[train], split.y[train], loss=problem.loss, bias=problem.bias, n_classes=problem.n_classes
-        )
-        held_out, labels = split.X[test], split.y[test]
-        for j, solution in enumerate(solutions(risk, 1.0 / (len(train) * CS), tol)):
-            params = solution.params
-            guess = (held_out @ params.W.T.astype(dtype) + params.b).argmax(axis=1)
-            scores[fold, j] = (guess == labels).mean()
-            gaps.append(np.nan if solution.gap is None else solution.gap)
-    best = int(scores.mean(axis=0).argmax())
-    if refit:
-        risk = Risk(split.X, split.y, loss=problem.loss, bias=problem.bias, n_classes=problem.n_classes)
-        list(solutions(risk, 1.0 / (problem.n_rows * CS[: best + 1]), tol))
-    return {"scores": scores, "gap": float(np.nanmax(gaps)), "C": float(CS[best])}
+    model = LogisticRegression(tol=tol)
+    found = path_scores(model, split.X, split.y, strengths(problem), folds=StratifiedKFold(FOLDS))
+    return {
+        "scores": found.scores.T.tolist(),
+        "gap": float(np.nanmax(found.gaps)),
+        "C": float(CS[found.best]),
+    }
 
 
 def ours(problem: Problem, dtype: str, tol: float) -> Outcome:
-    problem.split(dtype)
+    """Fold scores, then the best alpha on all rows, as LogisticRegressionCV does."""
+    from nearline import LogisticRegression
+
+    split, n_rows = problem.split(dtype), problem.n_rows
     began = time.perf_counter()
-    facts = path_scores(problem, dtype, tol)
+    facts = fold_scores(problem, dtype, tol)
+    LogisticRegression(alpha=1.0 / (n_rows * facts["C"]), tol=tol).fit(split.X, split.y)
     return Outcome(time.perf_counter() - began, facts)
 
 
-def scikit_learn(problem: Problem, dtype: str, max_iter: int) -> Outcome:
+def scikit_learn(problem: Problem, dtype: str) -> Outcome:
     from sklearn.linear_model import LogisticRegressionCV
 
     split = problem.split(dtype)
     modern = {"use_legacy_attributes": False, "scoring": "accuracy", "l1_ratios": (0.0,)}
-    model = LogisticRegressionCV(Cs=CS, cv=FOLDS, max_iter=max_iter, **modern)
+    model = LogisticRegressionCV(Cs=CS, cv=FOLDS, **modern)
     began = time.perf_counter()
     model.fit(split.X, split.y)
     seconds = time.perf_counter() - began
     scores = np.asarray(model.scores_).reshape(FOLDS, -1)
-    return Outcome(seconds, {"scores": scores, "gap": None, "C": float(np.ravel(model.C_)[0])})
+    return Outcome(seconds, {"scores": scores.tolist(), "gap": None, "C": float(np.ravel(model.C_)[0])})
 
 
 @dataclass(frozen=True)
@@ -73,6 +67,7 @@ class FoldScores:
     """Judge: accuracies of all folds and strengths against those of converged solutions."""
 
     converged: np.ndarray
+    bar: float = BAR
 
     def __call__(self, outcome: Outcome) -> Verdict:
         scores = np.asarray(outcome.facts["scores"])
@@ -84,7 +79,7 @@ class FoldScores:
             "mean accuracy at its best C": f"{scores.mean(axis=0).max():.4f} (C = {outcome.facts['C']:.2g})",
             "largest certified gap": "-" if gap is None else f"{gap:.1e}",
         }
-        return Verdict(bool(off.max() <= BAR), quality)
+        return Verdict(bool(off.max() <= self.bar), quality)
 
 
 def converged_scores(problem: Problem, tol: float, session: Session) -> np.ndarray:
@@ -93,8 +88,8 @@ def converged_scores(problem: Problem, tol: float, session: Session) -> np.ndarr
     found = None if session.options.fresh else session.cache.get("folds", key)
     if found is None:
         session.say("  converged reference of the folds ...")
-        facts = session.pool.call(NEARLINE, partial(path_scores, problem, "float64", tol, False), 7200.0)
-        found = {"scores": facts["scores"].tolist(), "gap": facts["gap"]}
+        facts = session.pool.call(NEARLINE, partial(fold_scores, problem, "float64", tol), 4 * PATIENCE)
+        found = {"scores": facts["scores"], "gap": facts["gap"]}
         session.cache.put("folds", key, found)
     session.say(f"  fold reference: certified gap at most {found['gap']:.1e}")
     return np.array(found["scores"])
@@ -105,25 +100,23 @@ def heats(session: Session) -> Iterator[Heat]:
     problem = Problem("fashion", session.options.rows(10_000), "softmax", bias=True)
     judge = FoldScores(converged_scores(problem, 1e-5 if quick else 1e-7, session))
     entries = [
-        Entry(
-            f"nearline path float32 tol={tol:.0e}",
-            partial(ours, problem, "float32", tol),
+        job(
+            f"nearline path_scores tol={tol:.0e}",
+            partial(ours, tol=tol),
+            problem,
+            "float32",
             judge,
             NEARLINE,
             ours=True,
         )
         for tol in (1e-4, 1e-3)
     ]
-    for max_iter in (100, 1000):
-        name = f"LogisticRegressionCV max_iter={max_iter}"
-        if quick and max_iter > 100:
-            continue
-        entries.append(Entry(name, partial(scikit_learn, problem, "float64", max_iter), judge, SKLEARN))
-    title = f"{len(CS)} strengths x {FOLDS} folds, softmax, {problem.n_rows} rows"
+    # The peer as it comes does not converge: its scores are shown, and its time counts all the same.
+    lenient = replace(judge, bar=1.0)
+    entries.append(job("LogisticRegressionCV, defaults", scikit_learn, problem, "float64", lenient, SKLEARN))
+    title = f"{len(CS)} strengths x {FOLDS} folds, softmax, {problem.n_rows} rows [{problem.split().source}]"
     yield Heat(
-        f"{title} [{problem.split().source}]",
-        f"every fold's accuracy within {BAR} of the converged one",
-        entries,
+        title, f"ours: each fold's accuracy within {BAR} of the converged one; the peer as it comes", entries
     )
 
 
