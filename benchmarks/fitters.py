@@ -31,6 +31,11 @@ class Fitter(ABC):
     def efforts(self) -> tuple[float, ...]:
         """Settings from cheap to dear."""
 
+    @property
+    def default_effort(self) -> float | None:
+        """The effort that its users get unasked, where it is worth a heat of its own."""
+        return None
+
     @abstractmethod
     def prepare(self, problem: Problem) -> Any:
         """Data in the library's own form; compile what it compiles. Not timed."""

@@ -78,6 +78,10 @@ class Liblinear(Fitter):
     def efforts(self) -> tuple[float, ...]:
         return shrinking(10.0, 1e-9)
 
+    @property
+    def default_effort(self) -> float:
+        return {0: 0.01, 1: 0.1, 2: 0.01, 3: 0.1, 4: 0.1, 6: 0.01, 7: 0.1}[self.kind]
+
     def prepare(self, problem: Problem) -> Any:
         from liblinear.liblinearutil import problem as convert
         from scipy.sparse import csr_matrix

@@ -149,8 +149,11 @@ def suboptimality_heats(
     targets: tuple[float, ...],
     session: Session,
 ) -> Iterator[Heat]:
-    """One heat for each target: ours with tol = target, each peer with the least effort that reaches it."""
-    known = reference(problem, session)
+    """One heat for each target: ours with tol = target, each peer with the least effort that reaches it.
+
+    Then one for each peer with a default worth knowing: ours against it at the suboptimality where it stops by itself.
+    """
+    known, source = reference(problem, session), problem.split().source
     trials = {peer: Trials(peer, problem, known, session) for peer in peers}
     for target in targets:
         judge = Suboptimality(problem, known, target)
@@ -160,5 +163,14 @@ def suboptimality_heats(
             entries.append(
                 Entry(peer.name, None, absent=absent) if absent else trials[peer].entry(target, judge)
             )
-        bar = f"(P-P*)/P0 <= {target:.0e}"
-        yield Heat(f"{title}, suboptimality {target:.0e} [{problem.split().source}]", bar, entries)
+        yield Heat(f"{title}, suboptimality {target:.0e} [{source}]", f"(P-P*)/P0 <= {target:.0e}", entries)
+    for peer in peers:
+        effort = peer.default_effort
+        if effort is None or peer.absent() or (run := trials[peer].run(effort)) is None:
+            continue
+        target = max(float(f"{1.05 * trials[peer].above(run):.1e}"), 1e-8)
+        judge = Suboptimality(problem, known, target)
+        entries = [fit_entry(own, problem, target, judge, ours=True) for own in ours]
+        entries.append(fit_entry(peer, problem, effort, judge, known=run))
+        where = f"where {peer.name} stops by default ({target:.1e})"
+        yield Heat(f"{title}, {where} [{source}]", f"(P-P*)/P0 <= {target:.1e}", entries)

@@ -26,7 +26,7 @@ from benchmarks.fitters import Fitter  # noqa: E402
 from benchmarks.harness import Contest, Entry, Heat, Options, Outcome, Session, Verdict, run_heat  # noqa: E402
 from benchmarks.homes import HERE, SKLEARN, Home, Pool, TooSlow  # noqa: E402
 from benchmarks.ours import Nearline  # noqa: E402
-from benchmarks.peers import shrinking  # noqa: E402
+from benchmarks.peers import Liblinear, ScikitLearn, shrinking  # noqa: E402
 from benchmarks.problems import LOSSES, Problem, Suboptimality  # noqa: E402
 from benchmarks.trials import Trials, reference, suboptimality_heats  # noqa: E402
 
@@ -179,6 +179,30 @@ def test_the_judge_agrees_with_the_risk(loss: str, regularizer: str) -> None:
     rng = np.random.default_rng(0)
     W, b = rng.standard_normal((risk.n_outputs, risk.n_features)), rng.standard_normal(risk.n_outputs)
     assert problem.objective(W, b) == pytest.approx(risk.value(Params.of(W, b)), rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("peer", "effort", "loss", "bias"),
+    [
+        (ScikitLearn("lbfgs"), 1000.0, "softmax", True),
+        (ScikitLearn("newton-cg"), 100.0, "softmax", True),
+        (Liblinear(0), 1e-8, "logistic", False),
+        (Liblinear(7), 1e-8, "logistic", False),
+        (Liblinear(1), 1e-8, "squared-hinge", False),
+        (Liblinear(2), 1e-8, "squared-hinge", False),
+    ],
+    ids=lambda value: value.name if isinstance(value, Fitter) else str(value),
+)
+def test_peers_minimize_the_same_risk(
+    peer: Fitter, effort: float, loss: str, bias: bool, session: Session
+) -> None:
+    """Conversions of C, of labels and of weights are right: with enough effort all reach the same minimum."""
+    if (absent := peer.absent()) is not None:
+        pytest.skip(absent)
+    problem = Problem("tiny", 100, loss, 0.5, bias=bias)
+    facts = peer.read(peer.fit(peer.prepare(problem), problem, effort), problem)
+    assert Suboptimality(problem, reference(problem, session), 1e-7)(Outcome(1.0, facts)).reached
 
 
 def test_homes_are_processes_that_can_be_ended() -> None:

@@ -1,5 +1,6 @@
 """Stochastic gradients and the perceptron rule, seconds per epoch, on sparse and dense rows."""
 
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -29,9 +30,12 @@ def our_model(loss: str, alpha: float) -> Any:
 def their_model(loss: str, alpha: float) -> Any:
     from sklearn.linear_model import Perceptron, SGDClassifier
 
+    threads = int(os.environ.get("OMP_NUM_THREADS", "1"))  # as its home was told
     if loss == "perceptron":
-        return Perceptron(max_iter=EPOCHS, tol=None, n_jobs=2, random_state=0)
-    return SGDClassifier(loss=LOSSES[loss], alpha=alpha, max_iter=EPOCHS, tol=None, n_jobs=2, random_state=0)
+        return Perceptron(max_iter=EPOCHS, tol=None, n_jobs=threads, random_state=0)
+    return SGDClassifier(
+        loss=LOSSES[loss], alpha=alpha, max_iter=EPOCHS, tol=None, n_jobs=threads, random_state=0
+    )
 
 
 def epochs(problem: Problem, dtype: str, library: str, loss: str) -> Outcome:
