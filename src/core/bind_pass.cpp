@@ -1,6 +1,7 @@
 #include "bind_pass.hpp"
 
 #include "bindings.hpp"
+#include "gram.hpp"
 #include "linear_scores.hpp"
 #include "moments.hpp"
 #include "pass_dense.hpp"
@@ -70,6 +71,19 @@ void bind_products(nb::module_& m) {
         },
         nb::arg("X").noconvert(), nb::arg("weights"), nb::arg("mean").noconvert(),
         nb::arg("square").noconvert(), "Weighted mean of each feature and sum_i s_i (x_i - mean)^2.");
+    m.def(
+        "add_weighted_grams",
+        [](Matrix<const T> X, Matrix<const double> h,
+           nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu> out) {
+            const std::size_t M = h.shape(1), P = X.shape(1) + 1;
+            check(h.shape(0) == X.shape(0), "X and h differ in length");
+            check(out.shape(0) == M && out.shape(1) == P && out.shape(2) == P,
+                  "out must be (M, D + 1, D + 1)");
+            nb::gil_scoped_release released;
+            add_weighted_grams(dense(X), h.data(), M, out.data());
+        },
+        nb::arg("X").noconvert(), nb::arg("h"), nb::arg("out").noconvert(),
+        "out[m] += [X, 1]^T diag(h[:, m]) [X, 1].");
     m.def(
         "linear_scores",
         [](Matrix<const T> X, Matrix<const T> W, Vector<const T> b) {

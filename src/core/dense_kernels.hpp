@@ -89,22 +89,15 @@ class Forward {
                 const TileView<T> rows{tile.x + r * tile.stride, tile.stride};
                 const T* w = W_.vectors(W_.groups[i], v);
                 T* out = scores + W_.groups[i].first * kTile + r;
+                // clang-format off
                 switch (W_.groups[i].size) {
-                    case 1:
-                        rows_of<8, 8, 1>(rows, w, count, out, i, stream);
-                        break;
-                    case 2:
-                        rows_of<4, 4, 2>(rows, w, count, out, i, stream);
-                        break;
-                    case 3:
-                        rows_of<4, 4, 3>(rows, w, count, out, i, stream);
-                        break;
-                    case 4:
-                        rows_of<4, 2, 4>(rows, w, count, out, i, stream);
-                        break;
-                    default:
-                        rows_of<4, 2, 5>(rows, w, count, out, i, stream);
+                    case 1: rows_of<8, 8, 1>(rows, w, count, out, i, stream); break;
+                    case 2: rows_of<4, 4, 2>(rows, w, count, out, i, stream); break;
+                    case 3: rows_of<4, 4, 3>(rows, w, count, out, i, stream); break;
+                    case 4: rows_of<4, 2, 4>(rows, w, count, out, i, stream); break;
+                    default: rows_of<4, 2, 5>(rows, w, count, out, i, stream);
                 }
+                // clang-format on
             }
     }
     // M rows in blocks of R.
@@ -161,44 +154,84 @@ __attribute__((noinline)) void back_block(TileView<T> tile, const T* G, T* out, 
         }
 }
 
-// The sums of one task: in T for a few tiles, then in float64. A row of sums has one number for each lane.
+// out += G^T X_tile for all columns. A row of out has one number for each lane of the cut.
+template <class T>
+class Back {
+  public:
+    // first_vector: where features begin to matter
+    Back(std::size_t n_columns, const Cut<T>& cut, std::size_t first_vector = 0)
+        : groups_(column_groups(n_columns)), first_(first_vector), cut_(cut) {}
+
+    std::size_t stride() const { return cut_.n_vectors * Cut<T>::L; }
+
+    // next: where the next tile begins, to fetch it; null if it is not to be fetched
+    void operator()(TileView<T> tile, const T* G, T* out, const T* next) const {
+        Stream stream(next, groups_.size());
+        // A few vectors of features at a time, so that they are in the first-level cache for all groups but
+        // the first.
+        const std::size_t slab = groups_.size() == 1 ? cut_.n_vectors : 12;
+        for (std::size_t v = first_; v < cut_.n_vectors; v += slab)
+            for (std::size_t g = 0; g < groups_.size(); ++g) {
+                const Part part{tile, G + groups_[g].first * kTile, out + groups_[g].first * stride(), g};
+                const std::size_t end = std::min(v + slab, cut_.n_vectors);
+                // clang-format off
+                switch (groups_[g].size) {
+                    case 1: features<8, 1>(part, v, end, stream); break;
+                    case 2: features<4, 2>(part, v, end, stream); break;
+                    case 3: features<3, 3>(part, v, end, stream); break;
+                    case 4: features<3, 4>(part, v, end, stream); break;
+                    default: features<2, 5>(part, v, end, stream);
+                }
+                // clang-format on
+            }
+    }
+
+  private:
+    // One column group of a tile.
+    struct Part {
+        TileView<T> tile;
+        const T* G;
+        T* out;
+        std::size_t group;
+    };
+    // Vectors v .. end - 1, in blocks of N, then 2, then 1.
+    template <std::size_t N, std::size_t C>
+    void features(const Part& part, std::size_t v, std::size_t end, Stream& stream) const {
+        const std::size_t full = std::min(end, cut_.full);
+        for (; v + N <= full; v += N) block<N, C>(part, v, stream);
+        for (; v + 2 <= full; v += 2) block<2, C>(part, v, stream);
+        for (; v < end; ++v) block<1, C>(part, v, stream);
+    }
+    template <std::size_t N, std::size_t C>
+    void block(const Part& part, std::size_t v, Stream& stream) const {
+        constexpr std::size_t L = Cut<T>::L, all = (2 * N * kVectorBytes + 63) / 64, half = (all + 1) / 2;
+        const TileView<T> tile{part.tile.x + cut_.start(v), part.tile.stride};
+        T* out = part.out + v * L;
+        if (!stream.on(part.group))
+            back_block<T, N, C, 0>(tile, part.G, out, stride(), nullptr);
+        else if (stream.shared())
+            back_block<T, N, C, half>(tile, part.G, out, stride(), stream.take(kTile / 2 * half));
+        else
+            back_block<T, N, C, all>(tile, part.G, out, stride(), stream.take(kTile / 2 * all));
+    }
+
+    std::vector<ColumnGroup> groups_;
+    std::size_t first_;
+    Cut<T> cut_;
+};
+
+// The sums of one task: in T for a few tiles, then in float64.
 template <class T>
 class BackSums {
   public:
     BackSums(std::size_t n_columns, const Cut<T>& cut)
-        : cut_(cut),
-          groups_(column_groups(n_columns)),
-          stride_(cut.n_vectors * Cut<T>::L),
-          size_(n_columns * stride_),
+        : back_(n_columns, cut),
+          size_(n_columns * back_.stride()),
           recent_(size_),
           total_(sizeof(T) == sizeof(double) ? 0 : size_) {}
 
-    // next: where the next tile begins, to fetch it; null if it is not to be fetched
     void add(TileView<T> tile, const T* G, const T* next) {
-        Stream stream(next, groups_.size());
-        // A few vectors of features at a time, so that they are in the first-level cache for all groups but
-        // the first.
-        for (std::size_t v = 0; v < cut_.n_vectors; v += kSlab)
-            for (std::size_t g = 0; g < groups_.size(); ++g) {
-                const T* weights = G + groups_[g].first * kTile;
-                T* out = recent_.get() + groups_[g].first * stride_;
-                switch (groups_[g].size) {
-                    case 1:
-                        features_of<8, 1>(tile, v, weights, out, g, stream);
-                        break;
-                    case 2:
-                        features_of<4, 2>(tile, v, weights, out, g, stream);
-                        break;
-                    case 3:
-                        features_of<3, 3>(tile, v, weights, out, g, stream);
-                        break;
-                    case 4:
-                        features_of<3, 4>(tile, v, weights, out, g, stream);
-                        break;
-                    default:
-                        features_of<2, 5>(tile, v, weights, out, g, stream);
-                }
-            }
+        back_(tile, G, recent_.get(), next);
         if (sizeof(T) != sizeof(double) && ++pending_ == kFlush) flush();
     }
     // All sums, in float64.
@@ -207,28 +240,8 @@ class BackSums {
         flush();
         return total_.get();
     }
-    std::size_t stride() const { return stride_; }
 
   private:
-    static constexpr std::size_t kSlab = 12;
-
-    // Vectors v .. v + kSlab - 1, in blocks of N.
-    template <std::size_t N, std::size_t C>
-    void features_of(TileView<T> tile, std::size_t v, const T* G, T* out, std::size_t group, Stream& stream) {
-        constexpr std::size_t L = Cut<T>::L, all = (2 * N * kVectorBytes + 63) / 64, half = (all + 1) / 2;
-        const std::size_t end = std::min(v + kSlab, cut_.n_vectors);
-        for (; v + N <= std::min(end, cut_.full); v += N) {
-            const TileView<T> block{tile.x + v * L, tile.stride};
-            if (!stream.on(group))
-                back_block<T, N, C, 0>(block, G, out + v * L, stride_, nullptr);
-            else if (stream.shared())
-                back_block<T, N, C, half>(block, G, out + v * L, stride_, stream.take(kTile / 2 * half));
-            else
-                back_block<T, N, C, all>(block, G, out + v * L, stride_, stream.take(kTile / 2 * all));
-        }
-        for (; v < end; ++v)
-            back_block<T, 1, C, 0>({tile.x + cut_.start(v), tile.stride}, G, out + v * L, stride_, nullptr);
-    }
     void flush() {
         for (std::size_t i = 0; i < size_; ++i) {
             total_[i] += static_cast<double>(recent_[i]);
@@ -237,9 +250,8 @@ class BackSums {
         pending_ = 0;
     }
 
-    Cut<T> cut_;
-    std::vector<ColumnGroup> groups_;
-    std::size_t stride_, size_, pending_ = 0;
+    Back<T> back_;
+    std::size_t size_, pending_ = 0;
     Buffer<T> recent_;
     Buffer<double> total_;
 };

@@ -27,6 +27,9 @@ def dense_back_product(X: Array, G: Array, G_W: Array) -> None:
 def dense_moments(X: Array, weights: Array, mean: Array, square: Array) -> None:
     """Weighted mean of each feature and sum_i s_i (x_i - mean)^2."""
 
+def add_weighted_grams(X: Array, h: Array, out: Array) -> None:
+    """out[m] += [X, 1]^T diag(h[:, m]) [X, 1]."""
+
 def linear_scores(X: Array, W: Array, b: Array) -> Array:
     """X W^T + b for X (n, D) or one row (D,), W (K, D), b (K,), all of one float type; a few rows cost microseconds."""
 

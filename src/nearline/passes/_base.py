@@ -9,7 +9,7 @@ from nearline.arrays import Array, Design
 from nearline.losses import Loss
 from nearline.params import Params
 from nearline.passes._bias import BiasSums, minimize_bias
-from nearline.passes._curvature import RowCurvature, class_blocks, full_hessian
+from nearline.passes._curvature import RowCurvature, add_grams, class_blocks, full_hessian
 
 
 class Passes(ABC):
@@ -62,7 +62,9 @@ class Passes(ABC):
 
     def hessian(self, scores: Array) -> Array:
         """Curvature of the summed loss as a matrix over Params.flat: all weights, then all biases."""
-        return full_hessian(self.X, self.n_outputs, lambda rows: self.row_curvature(scores[rows], rows))
+        return full_hessian(
+            self.X, self.n_outputs, lambda rows: self.row_curvature(scores[rows], rows), self._add_grams
+        )
 
     def class_hessian_blocks(self, scores: Array, row_step: int = 1) -> Array:
         """The blocks of each class alone, sum_i s_i h_c(f_i) [x_i; 1] [x_i; 1]^T, (K, D+1, D+1), in X's dtype.
@@ -71,8 +73,16 @@ class Passes(ABC):
         preconditioning: in float32 they are good to float32.
         """
         return class_blocks(
-            self.X, self.n_outputs, row_step, lambda rows: self.row_curvature(scores[rows], rows)
+            self.X,
+            self.n_outputs,
+            row_step,
+            lambda rows: self.row_curvature(scores[rows], rows),
+            self._add_grams,
         )
+
+    def _add_grams(self, X: Array, h: Array, out: Array) -> None:
+        """out[m] += [X, 1]^T diag(h[:, m]) [X, 1]."""
+        add_grams(X, h, out)
 
     # -- moments of the columns -------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Hessians as matrices: products of BLAS on blocks of rows, never an (n, K, K) array."""
+"""Hessians as matrices, from weighted Gram matrices of blocks of rows; never an (n, K, K) array."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearline.arrays import Array, Design, is_sparse
+
+AddGrams = Callable[[Array, Array, Array], None]  # (X, h, out): out[m] += [X, 1]^T diag(h[:, m]) [X, 1]
 
 
 @dataclass(frozen=True)
@@ -28,73 +30,73 @@ class RowCurvature:
         full = curvature * weights[:, None, None]
         return cls(np.einsum("icc->ic", full), full=full)
 
+    def below_diagonal(self) -> Array | None:
+        """h_cd for d < c, (m, K(K-1)/2) in the order of :func:`pairs`; None if they are all 0."""
+        c, d = pairs(self.diagonal.shape[1])
+        if self.full is not None:
+            return np.ascontiguousarray(self.full[:, c, d])
+        return None if self.factor is None else -self.factor[:, c] * self.factor[:, d]
+
 
 CurvatureOf = Callable[[slice], RowCurvature]
 
 
-def full_hessian(X: Design, n_outputs: int, curvature_of: CurvatureOf) -> Array:
+def pairs(n_outputs: int) -> tuple[Array, Array]:
+    """All (c, d) with d < c."""
+    c, d = np.tril_indices(n_outputs, -1)
+    return c, d
+
+
+def full_hessian(X: Design, n_outputs: int, curvature_of: CurvatureOf, add_grams: AddGrams) -> Array:
     """sum_i H_i (x) [x_i; 1] [x_i; 1]^T over Params.flat: all weights, then all biases; float64."""
     K, P = n_outputs, X.shape[1] + 1
-    H = np.zeros((K, P, K, P))
-    for rows in row_blocks(X.shape[0], K * P):
-        Phi = _with_ones(X, rows, np.float64)
-        curvature = curvature_of(rows)
-        for c in range(K):
-            H[c, :, c] += _weighted_gram(Phi, curvature.diagonal[:, c])
-        if curvature.full is not None:
-            for c in range(K):
-                for d in range(c):
-                    H[c, :, d] += Phi.T @ (curvature.full[:, c, d, None] * Phi)
-        elif curvature.factor is not None and K > 1:
-            _subtract_outer(H, curvature.factor, Phi)
-    for c in range(K):
-        for d in range(c):
-            H[d, :, c] = H[c, :, d].T
+    own, mixed = np.zeros((K, P, P)), np.zeros((K * (K - 1) // 2, P, P))
+    for rows in row_blocks(X.shape[0], max(P, K * K)):
+        some, curvature = _dense_rows(X, rows, np.float64), curvature_of(rows)
+        add_grams(some, np.ascontiguousarray(curvature.diagonal), own)
+        below = curvature.below_diagonal()
+        if below is not None and below.shape[1]:
+            add_grams(some, below, mixed)
+    H = np.zeros((K * P, K * P))
     place = np.arange(K * P).reshape(K, P)
-    order = np.concatenate([place[:, :-1].ravel(), place[:, -1]])
-    return H.reshape(K * P, K * P)[np.ix_(order, order)]
+    # Class c has its weights at c D ..., its bias after all weights.
+    place[:, :-1] = np.arange(K * (P - 1)).reshape(K, P - 1)
+    place[:, -1] = K * (P - 1) + np.arange(K)
+    for c in range(K):
+        H[np.ix_(place[c], place[c])] = own[c]
+    for (c, d), block in zip(zip(*pairs(K)), mixed):
+        H[np.ix_(place[c], place[d])] = block
+        H[np.ix_(place[d], place[c])] = block
+    return H
 
 
-def _subtract_outer(H: Array, factor: Array, Phi: Array) -> None:
-    """H_cd -= Phi^T diag(factor_c factor_d) Phi for d < c, class by class with all the classes before it."""
-    K, P = H.shape[:2]
-    spread = (factor[:, :, None] * Phi[:, None, :]).reshape(len(Phi), K * P)
-    for c in range(1, K):
-        H[c, :, :c] -= (spread[:, c * P : (c + 1) * P].T @ spread[:, : c * P]).reshape(P, c, P)
-
-
-def class_blocks(X: Design, n_outputs: int, row_step: int, curvature_of: CurvatureOf) -> Array:
-    """sum_i h_c(i) [x_i; 1] [x_i; 1]^T for each c, (K, P, P) in X's dtype, from every row_step-th row."""
+def class_blocks(
+    X: Design, n_outputs: int, row_step: int, curvature_of: CurvatureOf, add_grams: AddGrams
+) -> Array:
+    """sum_i h_cc(i) [x_i; 1] [x_i; 1]^T for each c, (K, P, P) in X's dtype, from every row_step-th row."""
     if row_step < 1:
         raise ValueError(f"row_step must be at least 1 (use every row_step-th row), got {row_step!r}.")
     K, P = n_outputs, X.shape[1] + 1
     blocks = np.zeros((K, P, P), dtype=X.dtype)
     used = 0
     for rows in row_blocks(X.shape[0], P, step=row_step):
-        Phi = _with_ones(X, rows, X.dtype)
-        diagonal = curvature_of(rows).diagonal
-        used += len(Phi)
-        for c in range(K):
-            blocks[c] += _weighted_gram(Phi, diagonal[:, c])
+        some = _dense_rows(X, rows, X.dtype)
+        add_grams(some, np.ascontiguousarray(curvature_of(rows).diagonal), blocks)
+        used += len(some)
     blocks *= X.shape[0] / used
     return blocks
 
 
-def _weighted_gram(Phi: Array, h: Array) -> Array:
-    """Phi^T diag(h) Phi; where h >= 0 as Z^T Z, which BLAS does in half the operations."""
-    if (h >= 0).all():
-        Z = Phi * np.sqrt(h).astype(Phi.dtype, copy=False)[:, None]
-        return np.asarray(Z.T @ Z)
-    return np.asarray(Phi.T @ (h.astype(Phi.dtype, copy=False)[:, None] * Phi))
+def add_grams(X: Array, h: Array, out: Array) -> None:
+    """out[m] += [X, 1]^T diag(h[:, m]) [X, 1], in NumPy."""
+    Phi = np.hstack([X, np.ones((len(X), 1), dtype=X.dtype)])
+    for m in range(h.shape[1]):
+        out[m] += Phi.T @ (h[:, m, None].astype(X.dtype, copy=False) * Phi)
 
 
-def _with_ones(X: Design, rows: slice, dtype: np.dtype[np.floating] | type[np.floating]) -> Array:
-    """[X, 1] for some rows, dense."""
+def _dense_rows(X: Design, rows: slice, dtype: np.dtype[np.floating] | type[np.floating]) -> Array:
     some = X[rows].toarray() if is_sparse(X) else X[rows]
-    Phi = np.empty((some.shape[0], some.shape[1] + 1), dtype=dtype)
-    Phi[:, :-1] = some
-    Phi[:, -1] = 1.0
-    return Phi
+    return np.ascontiguousarray(some, dtype=dtype)
 
 
 def row_blocks(n_rows: int, width: int, *, step: int = 1, budget: int = 1 << 22) -> Iterator[slice]:

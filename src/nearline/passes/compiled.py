@@ -83,6 +83,9 @@ class CompiledPasses(Passes):
         others = h @ (1.0 - np.eye(self.n_outputs))
         return RowCurvature(h * others * some[:, None], factor=h * np.sqrt(some)[:, None])
 
+    def _add_grams(self, X: Array, h: Array, out: Array) -> None:
+        _core.add_weighted_grams(X, h, out)
+
     @cached_property
     def column_moments(self) -> tuple[Array, Array]:
         mean, square = np.empty(self.X.shape[1]), np.empty(self.X.shape[1])

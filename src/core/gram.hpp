@@ -1,0 +1,85 @@
+// Weighted Gram matrices [X, 1]^T diag(h_m) [X, 1] for several weightings h_m of the rows at once: the blocks
+// of Hessians. A task owns some rows of one matrix and goes over the data in order, so sums do not depend on
+// the number of threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "dense_kernels.hpp"
+#include "dense_layout.hpp"
+#include "parallel.hpp"
+#include "pass_dense.hpp"
+#include "tile_work.hpp"
+
+namespace nearline {
+
+// Rows of [X, 1] that are worked on together, as whole tiles of whole vectors; what lies beyond the end is
+// zero.
+template <class T>
+class PaddedRows {
+  public:
+    static constexpr std::size_t kRows = 16 * kTile;
+
+    explicit PaddedRows(std::size_t n_features)
+        : width(n_features + 1),
+          stride((width + kLanes<T> - 1) / kLanes<T> * kLanes<T>),
+          data_(kRows * stride) {}
+
+    void read(const DenseRows<T>& X, std::size_t first) {
+        n_rows = std::min(kRows, X.n_rows - first);
+        parallel_for((n_rows + kTile - 1) / kTile, 1.0 * n_rows * stride, [&](std::size_t tile) {
+            for (std::size_t r = tile * kTile; r < (tile + 1) * kTile; ++r) {
+                T* row = data_.get() + r * stride;
+                std::fill_n(row, stride, T{});
+                if (r >= n_rows) continue;
+                std::copy_n(X.x + (first + r) * X.n_features, X.n_features, row);
+                row[X.n_features] = T{1};
+            }
+        });
+    }
+    const T* row(std::size_t r) const { return data_.get() + r * stride; }
+
+    std::size_t width, stride, n_rows = 0;
+
+  private:
+    Buffer<T> data_;
+};
+
+// out (M, P, P), P = D + 1, += the Gram matrices of the weightings h (n, M). The upper triangle is computed.
+template <class T>
+void add_weighted_grams(const DenseRows<T>& X, const double* h, std::size_t M, T* out) {
+    constexpr std::size_t kBand = 4 * kMostClasses;  // rows of a matrix that a task owns
+    PaddedRows<T> rows(X.n_features);
+    const std::size_t P = rows.width, n_bands = (P + kBand - 1) / kBand;
+    Buffer<T> weights(M * PaddedRows<T>::kRows);
+    for (std::size_t first = 0; first < X.n_rows; first += PaddedRows<T>::kRows) {
+        rows.read(X, first);
+        for (std::size_t m = 0; m < M; ++m)
+            for (std::size_t r = 0; r < PaddedRows<T>::kRows; ++r)
+                weights[m * PaddedRows<T>::kRows + r] =
+                    r < rows.n_rows ? static_cast<T>(h[(first + r) * M + m]) : T{};
+        parallel_for(M * n_bands, 1.0 * M * rows.n_rows * P * P, [&](std::size_t task) {
+            const std::size_t m = task / n_bands, begin = task % n_bands * kBand;
+            const std::size_t end = std::min(begin + kBand, P);
+            const T* w = weights.get() + m * PaddedRows<T>::kRows;
+            const Back<T> back(end - begin, Cut<T>(rows.stride), begin / kLanes<T>);
+            Buffer<T> sums((end - begin) * rows.stride), G(kBand * kTile, false);
+            for (std::size_t r = 0; r < rows.n_rows; r += kTile) {
+                for (std::size_t s = 0; s < kTile; ++s)
+                    for (std::size_t i = begin; i < end; ++i)
+                        G[(i - begin) * kTile + s] = w[r + s] * rows.row(r + s)[i];
+                back({rows.row(r), rows.stride}, G.get(), sums.get(), nullptr);
+            }
+            for (std::size_t i = begin; i < end; ++i)
+                for (std::size_t j = i; j < P; ++j)
+                    out[(m * P + i) * P + j] += sums[(i - begin) * rows.stride + j];
+        });
+    }
+    for (std::size_t m = 0; m < M; ++m)
+        for (std::size_t i = 0; i < P; ++i)
+            for (std::size_t j = 0; j < i; ++j) out[(m * P + i) * P + j] = out[(m * P + j) * P + i];
+}
+
+}  // namespace nearline
