@@ -3,6 +3,16 @@
 #include "bindings.hpp"
 #include "parallel.hpp"
 
+// The same by plain symbols, for tools that set the number of threads of loaded libraries (threadpoolctl).
+extern "C" {
+__attribute__((visibility("default"))) void nearline_set_num_threads(int n) {
+    nearline::thread_limit.store(n < 1 ? 1 : n);
+}
+__attribute__((visibility("default"))) int nearline_get_num_threads() {
+    return nearline::thread_limit.load();
+}
+}
+
 namespace nearline {
 
 void check_interrupt() {

@@ -15,5 +15,8 @@ using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // One function a concept; bindings.cpp calls them all.
 void bind_threads(nb::module_& m);
+void bind_pass(nb::module_& m);
+void bind_row_sums(nb::module_& m);
+void bind_sparse_pass(nb::module_& m);
 
 }  // namespace nearline

@@ -11,7 +11,7 @@ import numpy as np
 from nearline.arrays import Array, Design, as_design, is_sparse
 from nearline.losses import LOSSES, Loss
 from nearline.params import Params
-from nearline.passes import Passes
+from nearline.passes import passes_for
 from nearline.regularizers import REGULARIZERS, Regularizer
 
 
@@ -90,7 +90,7 @@ class Risk:
         self.total_weight = float(self.weights.sum())
         if not (self.alpha >= 0 and np.isfinite(self.alpha)):
             raise ValueError(f"alpha must be a finite number >= 0, got {alpha!r}.")
-        self.passes = Passes(self.X, self.targets, self.weights, self.loss, self.n_outputs)
+        self.passes = passes_for(self.X, self.targets, self.weights, self.loss, self.n_outputs)
 
     def with_alpha(self, alpha: float) -> "Risk":
         """The same risk at another strength, sharing all that does not depend on it."""
@@ -284,7 +284,7 @@ class Line:
     def value_and_slope(self, t: float) -> tuple[float, float]:
         """Risk and its derivative (of the smooth part) at t."""
         params, risk = self.params(t), self.risk
-        total, slope = risk.passes.value_and_slope(self.scores(t), self.direction_scores)
+        total, slope = risk.passes.value_and_slope(self.point.scores, self.direction_scores, t)
         penalty = risk.alpha * risk.regularizer.value(params.W) if risk.alpha else 0.0
         slope = slope / risk.total_weight + risk.l2 * float(np.vdot(params.W, self.direction.W))
         return total / risk.total_weight + penalty, slope

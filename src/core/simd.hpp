@@ -1,0 +1,177 @@
+// Vectors of the machine's own width (GCC and Clang vector extensions), and exp and log1p on them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+namespace nearline {
+
+#if defined(__AVX__)
+constexpr std::size_t kVectorBytes = 32;
+#else
+constexpr std::size_t kVectorBytes = 16;
+#endif
+
+#if defined(__x86_64__) || defined(__i386__)
+#define NL_HOLD(v) __asm__("" : "+x"(v))  // keep v in a register: the compiler would rather load it again
+#elif defined(__aarch64__)
+#define NL_HOLD(v) __asm__("" : "+w"(v))
+#else
+#define NL_HOLD(v) (void)(v)
+#endif
+#define NL_INLINE inline __attribute__((always_inline))
+
+template <class T>
+struct VectorOf {
+    static constexpr std::size_t lanes = kVectorBytes / sizeof(T);
+    typedef T type __attribute__((vector_size(kVectorBytes)));
+    typedef T loose __attribute__((vector_size(kVectorBytes), aligned(sizeof(T)), may_alias));
+};
+template <class T>
+using Vec = typename VectorOf<T>::type;
+template <class T>
+constexpr std::size_t kLanes = VectorOf<T>::lanes;
+
+template <class T>
+NL_INLINE Vec<T> load(const T* p) {
+    return *reinterpret_cast<const typename VectorOf<T>::loose*>(p);
+}
+
+template <class T>
+NL_INLINE void store(T* p, Vec<T> v) {
+    *reinterpret_cast<typename VectorOf<T>::loose*>(p) = v;
+}
+
+template <class T>
+NL_INLINE Vec<T> fill(T value) {
+    return value - Vec<T>{};
+}
+
+// Adds neighboring lanes of a and b: within each 16 bytes, float {a0+a2, b0+b2, a1+a3, b1+b3}, double {a0+a1,
+// b0+b1}.
+NL_INLINE Vec<float> fold(Vec<float> a, Vec<float> b) {
+#if defined(__AVX__)
+    return __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13) +
+           __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+#else
+    return __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
+#endif
+}
+
+NL_INLINE Vec<double> fold(Vec<double> a, Vec<double> b) {
+#if defined(__AVX__)
+    return __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
+#else
+    return __builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3);
+#endif
+}
+
+// The sums over lanes of a few vectors (4 floats or 2 doubles: as many as 16 bytes hold), written to out.
+template <class T>
+NL_INLINE void lane_sums(const Vec<T>* v, T* out) {
+    constexpr std::size_t count = 16 / sizeof(T);
+    Vec<T> s;
+    if constexpr (count == 4)
+        s = fold(fold(v[0], v[2]), fold(v[1], v[3]));
+    else
+        s = fold(v[0], v[1]);
+    typedef T Sixteen __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
+    Sixteen low;
+    std::memcpy(&low, &s, 16);
+    if constexpr (kVectorBytes == 32) {
+        Sixteen high;
+        std::memcpy(&high, reinterpret_cast<const char*>(&s) + 16, 16);
+        low += high;
+    }
+    *reinterpret_cast<Sixteen*>(out) = low;
+}
+
+// -- elementary functions on vectors of double ---------------------------------------------------------
+
+using Reals = Vec<double>;
+using Integers = Vec<std::int64_t>;  // also the type of comparisons of Reals
+constexpr std::size_t kReals = kLanes<double>;
+
+NL_INLINE Integers bits_of(Reals x) {
+    Integers i;
+    std::memcpy(&i, &x, sizeof i);
+    return i;
+}
+
+NL_INLINE Reals from_bits(Integers i) {
+    Reals x;
+    std::memcpy(&x, &i, sizeof x);
+    return x;
+}
+
+// NaN in the first argument stays NaN.
+NL_INLINE Reals max(Reals a, Reals b) { return b > a ? b : a; }
+NL_INLINE Reals min(Reals a, Reals b) { return b < a ? b : a; }
+NL_INLINE Reals magnitude(Reals x) {
+    return from_bits(bits_of(x) & std::numeric_limits<std::int64_t>::max());
+}
+
+// ln 2 in two parts: the first has 32 bits, so that small multiples of it are exact.
+constexpr double kLog2High = 0x1.62e42fee00000p-1;
+constexpr double kLog2Low = 0x1.a39ef35793c76p-33;
+
+// exp(x) for x <= 0: x = k ln 2 + r with |r| <= ln(2)/2, then the Taylor polynomial of degree 13 (error below
+// 1e-17), then 2^k through the exponent's bits. Below -708 the result is 0; NaN stays NaN.
+NL_INLINE Reals exp_of_nonpositive(Reals x) {
+    constexpr double smallest = -708.0;
+    constexpr double round_to_integer = 0x1.8p52;  // adding it leaves the nearest integer in the lowest bits
+    const Reals inside = max(x, fill(smallest));
+    const Reals shifted = inside * 0x1.71547652b82fep+0 + round_to_integer;
+    const Reals k = shifted - round_to_integer;
+    const Reals r = (inside - k * kLog2High) - k * kLog2Low;
+    Reals p = fill(1.0 / 6227020800.0);
+    p = p * r + 1.0 / 479001600.0;
+    p = p * r + 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    const Reals scaled = from_bits(bits_of(p) + (bits_of(shifted) << 52));
+    const Reals result = x < smallest ? fill(0.0) : scaled;
+    return x == x ? result : x;
+}
+
+// log(1 + x) for x >= 0: 1 + x = 2^k m with m in [sqrt(1/2), sqrt(2)), log m = 2 atanh(s), s = (m - 1)/(m +
+// 1), by its power series; what 1 + x lost in rounding is added to first order. Infinity and NaN stay what
+// they are.
+NL_INLINE Reals log1p_of_nonnegative(Reals x) {
+    typedef std::uint64_t Unsigned __attribute__((vector_size(kVectorBytes)));
+    constexpr std::int64_t root_half = 0x3fe6a09e667f3bcd;  // bits of sqrt(1/2)
+    constexpr std::int64_t two_to_52 = 0x4330000000000000;  // bits of 2^52
+    const Reals u = 1.0 + x;
+    const Integers exponent = (Integers)(((Unsigned)(bits_of(u) - root_half)) >> 52);
+    const Reals m = from_bits(bits_of(u) - (exponent << 52));
+    const Reals k = from_bits(exponent | two_to_52) - 0x1p52;
+    const Reals s = (m - 1.0) / (m + 1.0);
+    const Reals z = s * s;
+    Reals p = fill(2.0 / 23.0);
+    p = p * z + 2.0 / 21.0;
+    p = p * z + 2.0 / 19.0;
+    p = p * z + 2.0 / 17.0;
+    p = p * z + 2.0 / 15.0;
+    p = p * z + 2.0 / 13.0;
+    p = p * z + 2.0 / 11.0;
+    p = p * z + 2.0 / 9.0;
+    p = p * z + 2.0 / 7.0;
+    p = p * z + 2.0 / 5.0;
+    p = p * z + 2.0 / 3.0;
+    const Reals lost = (x - (u - 1.0)) / u;
+    const Reals result = k * kLog2High + ((s * z * p + (k * kLog2Low + lost)) + 2.0 * s);
+    return x <= std::numeric_limits<double>::max() ? result : x;
+}
+
+}  // namespace nearline

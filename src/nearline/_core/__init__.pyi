@@ -1,0 +1,147 @@
+"""The compiled core (written by tools/make_stubs.py)."""
+
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[Any]
+
+isa: str
+
+def default_threads() -> int:
+    """Number of threads that the environment asks for, else the cores this process may use."""
+
+def set_thread_limit(n: int) -> None:
+    """Largest number of threads any kernel may use."""
+
+def thread_limit() -> int: ...
+def cpu_supports_avx2() -> bool:
+    """Whether this machine has the AVX2 and FMA instructions."""
+
+def dense_scores(X: Array, W: Array, b: Array, scores: Array) -> None:
+    """scores := X W^T + b."""
+
+def dense_back_product(X: Array, G: Array, G_W: Array) -> None:
+    """G_W := G^T X."""
+
+def dense_moments(X: Array, weights: Array, mean: Array, square: Array) -> None:
+    """Weighted mean of each feature and sum_i s_i (x_i - mean)^2."""
+
+def linear_scores(X: Array, W: Array, b: Array) -> Array:
+    """X W^T + b for X (n, D) or one row (D,), W (K, D), b (K,), all of one float type; a few rows cost microseconds."""
+
+def dense_gradient(
+    X: Array,
+    W: Array,
+    b: Array,
+    targets: Array,
+    weights: Array,
+    loss: str,
+    scores: Array,
+    G_W: Array,
+    G_b: Array,
+) -> float:
+    """One pass: scores, the sum of losses (returned) and its gradients in W and b."""
+
+def dense_gradient_at(
+    X: Array, scores: Array, targets: Array, weights: Array, loss: str, G_W: Array, G_b: Array
+) -> float:
+    """The sum of losses (returned) and its gradients where the scores are known."""
+
+def dense_hessian_product(
+    X: Array,
+    W: Array,
+    b: Array,
+    scores: Array,
+    targets: Array,
+    weights: Array,
+    loss: str,
+    H_W: Array,
+    H_b: Array,
+) -> None:
+    """Curvature of the summed loss at the scores times the direction (W, b): one pass."""
+
+def value_and_slope(
+    scores: Array, direction: Array | None, step: float, targets: Array, weights: Array, loss: str
+) -> tuple[float, float]:
+    """sum_i s_i loss(f_i + step v_i, y_i) and its derivative in step (0 without a direction v)."""
+
+def smallest_margin(scores: Array, targets: Array, weights: Array, loss: str) -> float:
+    """min over rows of positive weight of y f, or of f_y less the largest other score."""
+
+def bias_sums(
+    scores: Array,
+    b: Array,
+    targets: Array,
+    weights: Array,
+    loss: str,
+    gradient: Array,
+    curvature: Array | None,
+) -> float:
+    """Sum of losses at scores + b; fills its gradient (K,) and curvature (K, K) in b."""
+
+def row_curvature(scores: Array, targets: Array, weights: Array, loss: str, out: Array) -> None:
+    """Second derivatives of separate columns; q with H = diag(q sum(q)) - q q^T for joint losses."""
+
+def csc_of_csr(data: Array, indices: Array, indptr: Array, values: Array, rows: Array, starts: Array) -> None:
+    """The same matrix by columns, entries of a column in row order."""
+
+def sparse_scores(data: Array, indices: Array, indptr: Array, W: Array, b: Array, scores: Array) -> None:
+    """scores := X W^T + b."""
+
+def sparse_gradient(
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    values: Array,
+    rows: Array,
+    starts: Array,
+    W: Array,
+    b: Array,
+    targets: Array,
+    weights: Array,
+    loss: str,
+    scores: Array,
+    G_W: Array,
+    G_b: Array,
+) -> float:
+    """Scores, the sum of losses (returned) and its gradients in W and b."""
+
+def sparse_hessian_product(
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    values: Array,
+    rows: Array,
+    starts: Array,
+    W: Array,
+    b: Array,
+    scores: Array,
+    targets: Array,
+    weights: Array,
+    loss: str,
+    H_W: Array,
+    H_b: Array,
+) -> None:
+    """Curvature of the summed loss at the scores times the direction (W, b)."""
+
+def sparse_gradient_at(
+    values: Array,
+    rows: Array,
+    starts: Array,
+    scores: Array,
+    targets: Array,
+    weights: Array,
+    loss: str,
+    G_W: Array,
+    G_b: Array,
+) -> float:
+    """The sum of losses (returned) and its gradients where the scores are known."""
+
+def sparse_back_product(values: Array, rows: Array, starts: Array, G: Array, G_W: Array) -> None:
+    """G_W := G^T X."""
+
+def sparse_moments(
+    values: Array, rows: Array, starts: Array, weights: Array, mean: Array, square: Array
+) -> None:
+    """Weighted mean of each feature and sum_i s_i (x_i - mean)^2."""

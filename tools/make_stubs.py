@@ -1,0 +1,70 @@
+"""Write the type stub of the compiled core: `python tools/make_stubs.py` (the tests check that it is up to date).
+
+The stub is made from the portable module, which has every function on every machine. Arrays are typed as arrays: their
+types and layouts are checked by the core itself, so overloads that differ in nothing else become one.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nearline._core._portable as core
+from nanobind.stubgen import StubGen
+
+STUB = Path(__file__).resolve().parents[1] / "src" / "nearline" / "_core" / "__init__.pyi"
+
+HEAD = '''"""The compiled core (written by tools/make_stubs.py)."""
+
+from typing import Any, TypeAlias, overload
+
+from numpy.typing import NDArray
+
+Array: TypeAlias = NDArray[Any]
+
+isa: str
+
+def default_threads() -> int:
+    """Number of threads that the environment asks for, else the cores this process may use."""
+'''
+
+
+def simple(text: str) -> str:
+    """The same with every array type as Array."""
+    text = re.sub(r"Annotated\[NDArray(?:\[[\w.]+\])?, dict\((?:[^()]|\([^()]*\))*\)\]", "Array", text)
+    return re.sub(r"NDArray(?:\[[\w.]+\])?", "Array", text)
+
+
+def stub() -> str:
+    """The text of the stub, not yet formatted."""
+    generator = StubGen(core, quiet=True)
+    generator.put(core)
+    heads: dict[str, dict[str, str]] = {}  # function -> its distinct heads -> docstring
+    parts = [HEAD]
+    for node in ast.parse(generator.get()).body:
+        if isinstance(node, ast.FunctionDef):
+            assert node.returns is not None
+            head = simple(f"def {node.name}({ast.unparse(node.args)}) -> {ast.unparse(node.returns)}:")
+            own = heads.setdefault(node.name, {})
+            own[head] = ast.get_docstring(node) or own.get(head, "")
+        elif isinstance(node, ast.ClassDef):
+            parts.append(simple(ast.unparse(node)))
+    for own in heads.values():
+        for head, doc in own.items():
+            mark = "@overload\n" if len(own) > 1 else ""
+            parts.append(f'{mark}{head}\n    """{doc}"""\n' if doc else f"{mark}{head} ...\n")
+    text = "\n".join(parts)
+    return text if "@overload" in text else text.replace(", overload", "")
+
+
+def functions(text: str) -> set[str]:
+    """Name, parameters and types of each function in a stub: what must agree, whatever the formatting."""
+    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
+    return {f"{node.name}({ast.unparse(node.args)})" for node in nodes}
+
+
+if __name__ == "__main__":
+    STUB.write_text(stub())
+    subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", str(STUB)], check=True)
+    print(f"wrote {STUB}")
