@@ -4,16 +4,18 @@ What a task computes depends on its tile alone and results are combined in tile 
 number of threads. It is faster too: the tasks need no barriers, where a BLAS that splits each call waits at many.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from threading import Lock
+from threading import Event, Lock, local
 from typing import Any, Self, TypeVar
 
 from nearline import _core
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+_thread = local()  # .stop: whether the call that this thread works for has ended
 
 SMALL = 2e7  # floating-point operations that are not worth a thread
 
@@ -59,13 +61,29 @@ def map_tiles(task: Callable[[Item], Result], items: Sequence[Item], *, work: fl
     with single_threaded_blas:
         if n_threads == 1:
             return [task(item) for item in items]
+        stop = Event()
+
+        def run(item: Item) -> Result:
+            _thread.stop = stop
+            return task(item)
+
         with ThreadPoolExecutor(n_threads) as threads:
-            pending = [threads.submit(task, item) for item in items]
+            pending = [threads.submit(run, item) for item in items]
             try:
                 return [result.result() for result in pending]
-            except BaseException:  # Ctrl-C too: what has not begun is dropped
+            except BaseException:  # Ctrl-C too
+                stop.set()
                 threads.shutdown(wait=False, cancel_futures=True)
                 raise
+
+
+def steps(items: Iterable[Item]) -> Iterator[Item]:
+    """The items of a long task, one by one; ends the task if the call it belongs to has failed or was interrupted."""
+    stop = getattr(_thread, "stop", None)
+    for item in items:
+        if stop is not None and stop.is_set():
+            raise RuntimeError("Stopped, as another task failed.")
+        yield item
 
 
 def slices(n: int, size: int) -> list[slice]:

@@ -13,7 +13,7 @@ import numpy as np
 from nearline.arrays import Array, Design, is_sparse
 from nearline.params import Params
 from nearline.solvers._moments import Moments, symmetric
-from nearline.tiles import groups, map_tiles, slices
+from nearline.tiles import groups, map_tiles, slices, steps
 
 TILE = 1 << 20  # numbers in a tile: some megabytes, so that few are in flight and BLAS is still efficient
 GRAM_BUDGET = 1 << 28  # bytes of partial Gram matrices
@@ -118,7 +118,7 @@ class Centered:
 
         def add_up(group: Sequence[slice | Array]) -> Moments:
             sums = Moments.zeros(D, self.n_outputs)
-            for tile in group:
+            for tile in steps(group):
                 Z = self.weighted_rows(tile, near=True)
                 sums = sums.with_rows(Z, self.T[tile], self.root[tile])
             return sums
@@ -144,7 +144,7 @@ class Centered:
             from scipy.linalg.blas import dsyrk
 
             G = np.zeros((n, n), order="F")
-            for tile in group:
+            for tile in steps(group):
                 G = dsyrk(1.0, self.weighted_columns(tile).T, beta=1.0, c=G, trans=1, lower=1, overwrite_c=1)
             return G
 
@@ -169,7 +169,7 @@ class Centered:
 
         def fold_in(group: Sequence[slice]) -> Array:
             R = np.zeros((0, D + self.n_outputs))
-            for tile in group:
+            for tile in steps(group):
                 rows = np.hstack([self.weighted_rows(tile), self.T[tile]])
                 R = triangle_of(np.vstack([R, rows]))
             return R
@@ -184,7 +184,7 @@ class Centered:
 
         def fold_in(group: Sequence[slice]) -> Array:
             R = np.zeros((0, n))
-            for tile in group:
+            for tile in steps(group):
                 R = triangle_of(np.vstack([R, self.weighted_columns(tile).T]))
             return R
 
