@@ -57,7 +57,7 @@ def map_tiles(task: Callable[[Item], Result], items: Sequence[Item], *, work: fl
     """task(item) for all items, results in their order. ``work``: floating-point operations in all."""
     if work < SMALL:
         return [task(item) for item in items]
-    n_threads = min(_core.thread_limit(), len(items))  # type: ignore[attr-defined]
+    n_threads = min(_core.thread_limit(), len(items))
     with single_threaded_blas:
         if n_threads == 1:
             return [task(item) for item in items]
