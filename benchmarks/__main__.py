@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -77,6 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         flags += f" --threads {args.threads}"
     print(environment.line(args.threads))
     print(f"data: {data_folder() or 'GENERATED stand-ins (set NEARLINE_DATA to a folder with real data)'}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the homes end with us
     with Pool(args.threads) as pool:
         session = Session(options, pool, Cache(CACHE), lambda text: print(text, flush=True))
         results = run(chosen(args.contests), session, f"python -m benchmarks{flags}")

@@ -97,17 +97,19 @@ def preload(problem: Problem, dtype: str) -> None:
 
 def job(
     name: str,
-    work: Callable[[Problem, str], Outcome],
+    work: Callable[..., Outcome],
     problem: Problem,
     dtype: str,
     judge: Judge,
     home: Home,
     *,
     ours: bool = False,
+    **settings: Any,
 ) -> Entry:
-    """An entry that does some other work than a fit on the rows of a problem."""
-    task, ready = partial(work, problem, dtype), partial(preload, problem, dtype)
-    return Entry(name, task, judge, home, ours, prepare=ready, key=f"{name} {dtype} {problem.key}")
+    """An entry that does some other work than a fit on a problem's rows: work(problem, dtype, **settings)."""
+    task, ready = partial(work, problem, dtype, **settings), partial(preload, problem, dtype)
+    key = f"{work.__module__}.{work.__qualname__} {settings} {dtype} {problem.key}"
+    return Entry(name, task, judge, home, ours, prepare=ready, key=key)
 
 
 # -- the losses, row by row ---------------------------------------------------------------------------------------

@@ -104,11 +104,10 @@ def heats(session: Session) -> Iterator[Heat]:
     for dtype in ("float32", "float64"):
         X = problem.split(dtype).X
         judge = GradientError(exact, X.nbytes, 4.0 * X.size * problem.n_classes)
-        alone, whole = partial(products, with_loss=False), partial(products, with_loss=True)
         entries = [
             job("nearline Risk.at", ours, problem, dtype, judge, NEARLINE, ours=True),
-            job("two BLAS products alone", alone, problem, dtype, judge, SKLEARN),
-            job("BLAS products and softmax in NumPy", whole, problem, dtype, judge, SKLEARN),
+            job("two BLAS products alone", products, problem, dtype, judge, SKLEARN, with_loss=False),
+            job("two BLAS products and softmax", products, problem, dtype, judge, SKLEARN, with_loss=True),
         ]
         shape = f"{X.shape[0]} x {X.shape[1]} x {problem.n_classes} {dtype}"
         yield Heat(f"fused pass, {shape} [{problem.split().source}]", "gradient error <= 1e-4", entries)

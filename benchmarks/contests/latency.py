@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from benchmarks.harness import Contest, Heat, Outcome, Session, Verdict
@@ -51,8 +51,8 @@ def heats(session: Session) -> Iterator[Heat]:
     ]
     entries = []
     for name, library, call, home in contestants:
-        work = partial(single_rows, library=library, call=call)
-        entries.append(job(name, work, problem, "float32", same_labels, home, ours=library == "nearline"))
+        own, settings = library == "nearline", {"library": library, "call": call}
+        entries.append(job(name, single_rows, problem, "float32", same_labels, home, ours=own, **settings))
     yield Heat(
         f"one row of 784 features, 10 classes [{problem.split().source}]", "same labels as in bulk", entries
     )

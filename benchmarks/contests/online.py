@@ -68,12 +68,13 @@ def heats(session: Session) -> Iterator[Heat]:
             task = partial(epochs, problem, "float64", "scikit-learn", loss)
             first = session.pool.call(SKLEARN, task, session.options.limit)
             judge = AccurateEnough(first.facts["accuracy"] - 0.02)
-            work = {name: partial(epochs, library=name, loss=loss) for name in ("nearline", "scikit-learn")}
-            entries = [
-                job(f"{name} {dtype}", work[name], problem, dtype, judge, home, ours=name == "nearline")
-                for name, home in (("nearline", NEARLINE), ("scikit-learn", SKLEARN))
-                for dtype in ("float64", "float32")
-            ]
+            entries = []
+            for name, home in (("nearline", NEARLINE), ("scikit-learn", SKLEARN)):
+                own, settings = name == "nearline", {"library": name, "loss": loss}
+                for dtype in ("float64", "float32"):
+                    entries.append(
+                        job(f"{name} {dtype}", epochs, problem, dtype, judge, home, ours=own, **settings)
+                    )
             rule = "perceptron rule" if loss == "perceptron" else f"SGD {loss}"
             title = f"{rule}, one epoch, {problem.n_rows} rows, {problem.n_classes} classes"
             yield Heat(f"{title} [{problem.split().source}]", f"test accuracy >= {judge.bar:.3f}", entries)

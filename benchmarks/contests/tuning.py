@@ -100,15 +100,7 @@ def heats(session: Session) -> Iterator[Heat]:
     problem = Problem("fashion", session.options.rows(10_000), "softmax", bias=True)
     judge = FoldScores(converged_scores(problem, 1e-5 if quick else 1e-7, session))
     entries = [
-        job(
-            f"nearline path_scores tol={tol:.0e}",
-            partial(ours, tol=tol),
-            problem,
-            "float32",
-            judge,
-            NEARLINE,
-            ours=True,
-        )
+        job(f"nearline tol={tol:.0e}", ours, problem, "float32", judge, NEARLINE, ours=True, tol=tol)
         for tol in (1e-4, 1e-3)
     ]
     # The peer as it comes does not converge: its scores are shown, and its time counts all the same.

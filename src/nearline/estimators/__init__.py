@@ -1,5 +1,6 @@
 """Estimators with scikit-learn's interface. ``ESTIMATORS`` lists them; what is listed is tested and documented."""
 
+from nearline.estimators.least_squares import LeastSquaresClassifier
 from nearline.estimators.linear import LinearClassifier, LogisticRegression, SparsemaxClassifier
 from nearline.estimators.svm import LinearSVM
 
@@ -7,6 +8,7 @@ ESTIMATORS = {
     estimator.__name__: estimator
     for estimator in (
         LinearClassifier,
+        LeastSquaresClassifier,
         LogisticRegression,
         LinearSVM,
         SparsemaxClassifier,

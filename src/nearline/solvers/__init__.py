@@ -10,12 +10,15 @@ from nearline.solvers._base import (
     first_willing,
     minimize,
 )
+from nearline.solvers._ridge import RidgeFactorization
+from nearline.solvers.closed_form import ClosedForm
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
     for solver in (
+        ClosedForm(),
         GradientDescent(),
         Newton(),
         IRLS(),
@@ -28,7 +31,7 @@ SOLVERS: dict[str, Solver] = {
 
 def preference(risk: Risk) -> list[Solver]:
     """Solvers in order of measured speed for this kind of risk; the first that does not refuse is taken."""
-    return [SOLVERS[name] for name in ("lbfgs",)]
+    return [SOLVERS[name] for name in ("closed-form", "lbfgs")]
 
 
 def choose(risk: Risk, solver: Solver | str) -> Solver:
@@ -57,11 +60,13 @@ __all__ = [
     "IRLS",
     "LBFGS",
     "SOLVERS",
+    "ClosedForm",
     "ConjugateGradient",
     "ConvergenceWarning",
     "GradientDescent",
     "Newton",
     "NewtonCG",
+    "RidgeFactorization",
     "Solution",
     "Solver",
     "State",

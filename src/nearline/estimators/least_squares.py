@@ -1,0 +1,181 @@
+"""LeastSquaresClassifier: targets in {-1, +1} or 1-of-K fitted by least squares in closed form (SPEC E1, D1)."""
+
+import inspect
+import numbers
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import check_scoring
+
+from nearline.arrays import Array
+from nearline.decision import decide
+from nearline.estimators.linear import LinearClassifier, _checked_alpha
+from nearline.losses import Squared
+from nearline.risk import Risk
+from nearline.solvers import RidgeFactorization, minimize
+
+
+class LeastSquaresClassifier(LinearClassifier):
+    """Least squares on labels: minimize (1/2) mean |W x + b - t|^2 + (alpha/2) |W|^2, exactly.
+
+    Two classes have targets t in {-1, +1} and the threshold f = 0; K classes have 1-of-K targets and the largest score
+    wins. With Y the targets and X the rows, both less their weighted means, and S the sum of the weights,
+
+        W^T = (X^T X + S alpha I)^-1 X^T Y,   b = mean(t) - W mean(x),
+
+    and W^T = pinv(X) Y at alpha = 0: the solution of least |W| where the features are dependent. For alpha given as a
+    sequence, all of them and their exact leave-one-out scores come from one factorization, and the best is kept.
+
+    Parameters
+    ----------
+    alpha : a number >= 0, or a sequence of them to choose from by leave-one-out (a refit on n - 1 rows at the same
+        alpha; scikit-learn's Ridge has S alpha).
+    bias : whether b is fitted; it is never penalized.
+    class_weight : None, "balanced" or {label: weight}.
+    scoring : what leave-one-out maximizes: None is minus the mean squared error of the scores, else any scorer of
+        scikit-learn that needs labels or scores ("accuracy", "roc_auc", ...). Of equally good ones the largest alpha
+        is kept.
+    tol : certified relative duality gap to reach (it matters for large sparse data, which are solved by iteration).
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_ : as in scikit-learn.
+    alpha_ : the alpha that was used.
+    alphas_, loo_score_ : the sequence given, and what leave-one-out gave for each (only for a sequence).
+    loo_scores_ : scores of each row by the model fitted to all others at ``alpha_`` (only for a sequence).
+    gap_ : certified relative duality gap, None at alpha = 0.
+    n_iter_, objective_path_, solver_, solution_ : how the fit went.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import LeastSquaresClassifier
+    >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array(["low", "low", "high", "high"])
+    >>> model = LeastSquaresClassifier(alpha=0.0).fit(X, y)
+    >>> model.coef_.round(3).tolist(), model.intercept_.round(3).tolist()  # low is the second class: +1
+    ([[-0.6]], [1.2])
+    >>> model = LeastSquaresClassifier(alpha=[1e-3, 1e-1, 10.0]).fit(X, y)
+    >>> model.alpha_, bool(model.gap_ < 1e-10)
+    (0.1, True)
+    """
+
+    alpha: Any
+    loss = "squared"
+    regularizer = "l2"
+    multiclass = "auto"
+    solver = "closed-form"
+    warm_start = False
+
+    def __init__(
+        self,
+        alpha: Any = 1e-4,
+        *,
+        bias: bool = True,
+        class_weight: Any = None,
+        scoring: Any = None,
+        tol: float = 1e-4,
+    ) -> None:
+        self.alpha = alpha
+        self.bias = bias
+        self.class_weight = class_weight
+        self.scoring = scoring
+        self.tol = tol
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the scores to the coded labels; sample weights count as repetitions of rows."""
+        X, targets, weights = self._validate_fit(X, y, sample_weight, self.class_weight)
+        alphas = _checked_alphas(self.alpha)
+        risk = Risk(
+            X,
+            targets,
+            loss=self.loss,
+            regularizer=self.regularizer,
+            alpha=alphas[0],
+            weights=weights,
+            bias=self.bias,
+            n_classes=len(self.classes_),
+        )
+        start = None
+        self.alpha_ = alphas[0]
+        if not isinstance(self.alpha, numbers.Real):
+            codes = Squared().codes(risk.targets, risk.n_outputs)
+            factors = RidgeFactorization(risk.X, codes, weights, bias=self.bias)
+            given = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+            self._choose(factors, alphas, targets, given)
+            risk, start = risk.with_alpha(self.alpha_), factors.solution(self.alpha_)
+        self._keep(risk, minimize(risk, self.solver, start, tol=self.tol))
+        self.solution_.warn(self.tol)
+        return self
+
+    def _choose(
+        self, factors: RidgeFactorization, alphas: list[float], targets: Array, given: Array | None
+    ) -> None:
+        """The alpha with the best leave-one-out score; of equally good ones the largest."""
+        left_out = factors.leave_one_out(alphas)
+        design = factors.design
+        if self.scoring is None:
+            errors = ((left_out - design.codes) ** 2).sum(axis=2)
+            self.loo_score_ = -errors @ design.weights / design.total
+        else:
+            self.loo_score_ = np.array(
+                [score_of(self.scoring, scores, self.classes_, targets, given) for scores in left_out]
+            )
+        order = np.lexsort((alphas, self.loo_score_))
+        best = int(order[-1])
+        if not np.isfinite(self.loo_score_[best]):
+            raise ValueError(
+                f"scoring={self.scoring!r} gave {self.loo_score_[best]} for alpha={alphas[best]!r}: "
+                "use a scoring that is finite on these labels."
+            )
+        self.alphas_ = np.array(alphas)
+        self.alpha_ = alphas[best]
+        self.loo_scores_ = left_out[best, :, 0] if left_out.shape[2] == 1 else left_out[best]
+
+
+class Foreseen(ClassifierMixin, BaseEstimator):
+    """A classifier whose scores are known: they are its X. Lets any scorer judge scores without a model."""
+
+    def __init__(self, classes: Array) -> None:
+        self.classes = classes
+        self.classes_ = classes
+
+    def fit(self, X: Array, y: Array) -> Self:
+        """There is nothing to learn."""
+        return self
+
+    def decision_function(self, X: Array) -> Array:
+        return X[:, 0] if X.shape[1] == 1 else X
+
+    def predict(self, X: Array) -> Array:
+        return decide(X, self.classes_)
+
+
+def score_of(
+    scoring: Any, scores: Array, classes: Array, targets: Array, weights: Array | None = None
+) -> float:
+    """What a scorer of scikit-learn says of scores (n, K) for class numbers (n,)."""
+    judged = Foreseen(classes)
+    scorer = check_scoring(judged, scoring=scoring)
+    weighted = weights is not None and "sample_weight" in inspect.signature(scorer).parameters
+    extra = {"sample_weight": weights} if weighted else {}
+    try:
+        return float(scorer(judged, scores, classes[targets], **extra))
+    except AttributeError as error:
+        raise ValueError(
+            f"scoring={scoring!r} needs probabilities, and the squared loss defines none: use one that needs labels or "
+            "scores, such as 'accuracy' or 'balanced_accuracy', or LogisticRegression."
+        ) from error
+
+
+def _checked_alphas(alpha: Any) -> list[float]:
+    """One number, or a sequence of at least one, as a list."""
+    if isinstance(alpha, numbers.Real):
+        return [_checked_alpha(alpha)]
+    try:
+        alphas = [_checked_alpha(one) for one in alpha]
+    except TypeError:
+        alphas = []
+    if not alphas:
+        raise ValueError(f"alpha must be a number >= 0 or a sequence of at least one, got {alpha!r}.")
+    return alphas

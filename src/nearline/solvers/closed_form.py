@@ -1,0 +1,220 @@
+"""Least squares in closed form (SPEC D1): (X^T X + S alpha I)^-1 X^T Y on centered rows, then b."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from nearline.arrays import Array, back_product, product
+from nearline.losses import Squared
+from nearline.params import Params
+from nearline.risk import Point, Risk
+from nearline.solvers._base import Solver, State
+from nearline.solvers._centered import Centered
+from nearline.solvers._moments import PositiveSystem
+from nearline.solvers._ridge import LARGEST_FACTOR, RidgeFactorization
+from nearline.solvers.first_order import needs_gradient
+
+SOLVABLE = 1e-10  # reciprocal condition number down to which refinement makes a Cholesky solution exact
+REFINEMENTS = 3  # at most; each gains about as many digits as the factorization has
+SPARSE_SLOWNESS = 2000  # sparse iterations cost this many dense operations for each entry and output
+
+
+@dataclass
+class ClosedFormState(State):
+    """State with the centered problem, and the Krylov iteration where the system is too large to factorize."""
+
+    design: Centered = field(kw_only=True)
+    krylov: "LeastSquaresCG | None" = None
+
+
+@dataclass(frozen=True)
+class ClosedForm(Solver):
+    """The normal equations of the squared loss, with an L2 penalty or none, in one step.
+
+    The smaller of X^T X (D, D) and X X^T (n, n), rows centered first, is factorized by Cholesky and the solution is
+    refined on the data; where it is singular or nearly so, QR and SVD give the solution of least |W|. Systems too large
+    for memory, and large sparse ones, are solved by conjugate gradients until the certificate is met.
+    """
+
+    name: ClassVar[str] = "closed-form"
+    max_iter: int = 20_000
+
+    def refuses(self, risk: Risk) -> str | None:
+        reason = needs_gradient(risk, self.name)
+        if reason is None and risk.loss.name != Squared.name:
+            return (
+                f"Solver '{self.name}' solves the normal equations of the squared loss and loss '{risk.loss.name}' "
+                "has none: use 'lbfgs' or 'newton-cg'."
+            )
+        return reason
+
+    def start(self, risk: Risk, params: Params, tol: float) -> ClosedFormState:
+        codes = Squared().codes(risk.targets, risk.n_outputs)
+        design = Centered(risk.X, codes, risk.weights, risk.bias)
+        # The best constant is where the certificate's unit is measured, so a start from zero costs no pass of its own.
+        point = _point(risk, design, Fit.of(design, params.W)) if params.flat.any() else risk.null_point
+        return ClosedFormState(point, design=design)
+
+    def step(self, risk: Risk, state: State) -> State:
+        assert isinstance(state, ClosedFormState)
+        if state.krylov is None and fits(risk):
+            fit = solve(state.design, risk.l2 * risk.total_weight)
+            state.point, state.stuck = _point(risk, state.design, fit), True
+            return state
+        if state.krylov is None:
+            state.krylov = LeastSquaresCG(risk, state.design, state.point.params.W)
+        state.krylov.advance()
+        state.point, state.stuck = state.krylov.point(), state.krylov.exhausted
+        return state
+
+
+def fits(risk: Risk) -> bool:
+    """Whether the system is to be factorized: it fits into memory, and for sparse data is worth it."""
+    n, D = risk.X.shape
+    size = min(n, D)
+    if size > LARGEST_FACTOR or not risk.sparse or risk.l2 == 0:
+        return size <= LARGEST_FACTOR
+    dense_work = float(n) * D * D if n > D else n**3 / 3.0
+    return dense_work <= SPARSE_SLOWNESS * float(risk.X.nnz) * risk.n_outputs
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Weights and what the data say of them: scores (n, K) and sum_i s_i (t_i - score_i) (x_i - mean)^T (K, D)."""
+
+    W: Array
+    scores: Array
+    remainder: Array
+
+    @classmethod
+    def of(cls, design: Centered, W: Array) -> "Fit":
+        return cls(W, *design.fit_of(W))
+
+
+def solve(design: Centered, lam: float) -> Fit:
+    """The fit with (Z^T Z + lam I) W^T = Z^T T, of least |W| where there are many."""
+    fit = _primal(design, lam) if design.primal else _dual(design, lam)
+    if fit is None:
+        # The Gram matrix is not to be trusted at this lam, and the factorization knows what to do then.
+        fit = Fit.of(design, RidgeFactorization.of(design).weights(lam / design.total))
+    return fit
+
+
+def _primal(design: Centered, lam: float) -> Fit | None:
+    G, C = design.gram
+    system = PositiveSystem(G, lam)
+    if system.rcond < SOLVABLE:
+        return None
+    fit = Fit.of(design, system.solve(C).T)
+    for _ in range(REFINEMENTS):
+        correction = system.solve((fit.remainder - lam * fit.W).T).T
+        if negligible(correction, fit.W):
+            break
+        fit = Fit.of(design, fit.W + correction)
+    return fit
+
+
+def _dual(design: Centered, lam: float) -> Fit | None:
+    """W = A^T Z with (Z Z^T + lam I) A = T."""
+    if lam == 0:
+        return None
+    system = PositiveSystem(design.row_gram, lam)
+    if system.rcond < SOLVABLE:
+        return None
+    A = system.solve(design.T)
+    fit = Fit.of(design, design.back_product(A))
+    for _ in range(REFINEMENTS):
+        correction = system.solve(design.root[:, None] * (design.codes - fit.scores) - lam * A)
+        if negligible(correction, A):
+            break
+        A = A + correction
+        fit = Fit.of(design, design.back_product(A))
+    return fit
+
+
+def negligible(correction: Array, solution: Array) -> bool:
+    """Whether a refinement on the data's own residuals changes nothing of interest."""
+    return float(np.linalg.norm(correction)) <= 1e-10 * float(np.linalg.norm(solution))
+
+
+def _point(risk: Risk, design: Centered, fit: Fit) -> Point:
+    """The risk at W and its best b, from centered rows in float64: right for offsets where X W + b would cancel."""
+    residuals = fit.scores - design.codes
+    params = design.params(fit.W)
+    gradient = params.like(np.empty_like(params.flat))
+    gradient.b[:] = design.weights @ residuals / design.total if risk.bias else 0.0
+    gradient.W[...] = np.outer(gradient.b, design.mean) - fit.remainder / design.total + risk.l2 * fit.W
+    data_loss = 0.5 * float(design.weights @ (residuals * residuals).sum(axis=1)) / design.total
+    penalty = 0.5 * risk.l2 * float(np.vdot(fit.W, fit.W))
+    return Point(params, fit.scores.astype(risk.X.dtype, copy=False), data_loss, penalty, gradient)
+
+
+class LeastSquaresCG:
+    """Conjugate gradients on the normal equations of centered rows, one system for each output, all in one product.
+
+    Rows are centered without being touched: Z p = X p - mean.p. With a penalty, features are scaled to unit curvature;
+    without one they are not, so that from W = 0 the iteration tends to the solution of least |W|.
+    """
+
+    def __init__(self, risk: Risk, design: Centered, W: Array) -> None:
+        self.risk, self.design, self.lam = risk, design, risk.l2 * risk.total_weight
+        curvature = risk.passes.column_moments[1] ** 2 * design.total + self.lam
+        self.inverse = (1.0 / curvature if self.lam > 0 else np.ones_like(curvature))[:, None]
+        self.W = np.array(W.T, dtype=np.float64, order="C")  # (D, K), as are p and g
+        self.residuals = design.codes - design.target_mean - self._times(self.W)
+        self.floor = 4.0 * float(np.finfo(risk.X.dtype).eps)
+        self.n_steps, self.best, self.last_gain = 0, np.inf, 0
+        self.p = self._precondition()
+        self.first = self.size
+        self.exhausted = not self.size.any()
+
+    def _times(self, P: Array) -> Array:
+        return product(self.design.X, P.T) - self.design.mean @ P
+
+    def _precondition(self) -> Array:
+        """The negative gradient g at the residuals, its size g.M g, and M g for the diagonal preconditioner M."""
+        A = self.design.weights[:, None] * self.residuals
+        if self.design.bias:
+            A -= np.outer(self.design.weights, A.sum(axis=0) / self.design.total)
+        self.g = back_product(self.design.X, A).T
+        if self.lam > 0:
+            self.g = self.g - self.lam * self.W
+        scaled = self.g * self.inverse
+        self.size = np.einsum("dk,dk->k", self.g, scaled)
+        return scaled
+
+    def advance(self) -> None:
+        """One iteration."""
+        self.n_steps += 1
+        moved = self._times(self.p)
+        curvature = self.design.weights @ (moved * moved) + self.lam * np.einsum("dk,dk->k", self.p, self.p)
+        step = np.divide(self.size, curvature, out=np.zeros_like(self.size), where=curvature > 0)
+        self.W += step * self.p
+        self.residuals -= step * moved
+        before = self.size
+        scaled = self._precondition()
+        self.p *= np.divide(self.size, before, out=np.zeros_like(before), where=before > 0)
+        self.p += scaled
+        self._judge()
+
+    def _judge(self) -> None:
+        """Exhausted: at the rounding of X's precision, or without a new best for long."""
+        part = np.divide(self.size, self.first, out=np.zeros_like(self.size), where=self.first > 0)
+        now = float(np.sqrt(part.max()))
+        if now < 0.9 * self.best:
+            self.best, self.last_gain = now, self.n_steps
+        self.exhausted = now <= self.floor or self.n_steps - self.last_gain > 500
+
+    def point(self) -> Point:
+        """The risk where the iteration stands. Residuals sum to 0, so b is at its best."""
+        risk, design = self.risk, self.design
+        params = design.params(self.W.T)
+        gradient = params.like(np.zeros_like(params.flat))
+        np.multiply(self.g.T, -1.0 / design.total, out=gradient.W)
+        data_loss = (
+            0.5 * float(np.einsum("n,nk,nk->", design.weights, self.residuals, self.residuals)) / design.total
+        )
+        penalty = 0.5 * risk.l2 * float(np.einsum("dk,dk->", self.W, self.W))
+        scores = (design.codes - self.residuals).astype(risk.X.dtype, copy=False)
+        return Point(params, scores, data_loss, penalty, gradient)

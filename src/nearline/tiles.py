@@ -1,0 +1,97 @@
+"""Work on fixed tiles of the data, on our own threads, with BLAS on one thread in each.
+
+What a task computes depends on its tile alone and results are combined in tile order, so they are the same for any
+number of threads. It is faster too: the tasks need no barriers, where a BLAS that splits each call waits at many.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from threading import Event, Lock, local
+from typing import Any, Self, TypeVar
+
+from nearline import _core
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_thread = local()  # .stop: whether the call that this thread works for has ended
+
+SMALL = 2e7  # floating-point operations that are not worth a thread
+
+
+class SingleThreadedBlas:
+    """Keeps BLAS on one thread while anyone is inside; the last to leave restores what the first found."""
+
+    def __init__(self) -> None:
+        self._lock, self._users = Lock(), 0
+        self._limit: Any = None
+
+    def __enter__(self) -> Self:
+        with self._lock:
+            if self._users == 0:
+                self._limit = _libraries().limit(limits=1, user_api="blas")
+            self._users += 1
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.restore_original_limits()
+
+
+@cache
+def _libraries() -> Any:
+    """The BLAS libraries of NumPy and SciPy; to find them takes longer than many a tile."""
+    import scipy.linalg.blas  # noqa: F401 - loads SciPy's own
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+single_threaded_blas = SingleThreadedBlas()
+
+
+def map_tiles(task: Callable[[Item], Result], items: Sequence[Item], *, work: float) -> list[Result]:
+    """task(item) for all items, results in their order. ``work``: floating-point operations in all."""
+    if work < SMALL:
+        return [task(item) for item in items]
+    n_threads = min(_core.thread_limit(), len(items))
+    with single_threaded_blas:
+        if n_threads == 1:
+            return [task(item) for item in items]
+        stop = Event()
+
+        def run(item: Item) -> Result:
+            _thread.stop = stop
+            return task(item)
+
+        with ThreadPoolExecutor(n_threads) as threads:
+            pending = [threads.submit(run, item) for item in items]
+            try:
+                return [result.result() for result in pending]
+            except BaseException:  # Ctrl-C too
+                stop.set()
+                threads.shutdown(wait=False, cancel_futures=True)
+                raise
+
+
+def steps(items: Iterable[Item]) -> Iterator[Item]:
+    """The items of a long task, one by one; ends the task if the call it belongs to has failed or was interrupted."""
+    stop = getattr(_thread, "stop", None)
+    for item in items:
+        if stop is not None and stop.is_set():
+            raise RuntimeError("Stopped, as another task failed.")
+        yield item
+
+
+def slices(n: int, size: int) -> list[slice]:
+    """0 .. n-1 in consecutive slices of ``size``."""
+    return [slice(i, min(i + size, n)) for i in range(0, n, size)]
+
+
+def groups(items: Sequence[Item], n_groups: int) -> list[Sequence[Item]]:
+    """At most ``n_groups`` consecutive runs of items, of nearly equal length: one chain of additions each."""
+    size = -(-len(items) // n_groups)
+    return [items[i : i + size] for i in range(0, len(items), size)]
