@@ -235,19 +235,26 @@ class Risk:
         """
         return self.certify(point, duals)[1]
 
-    def certify(self, point: Point, duals: Array | None = None) -> tuple[Point, float | None]:
-        """The gap, and the point (perhaps with a better b) that it holds for."""
+    def certify(
+        self, point: Point, duals: Array | None = None, tol: float = 0.0
+    ) -> tuple[Point, float | None]:
+        """The gap, and the point that it holds for: the one given or, if its gap is above tol, that with the best b."""
         if self.unpenalized:
             return point, None
-        if duals is None:
-            if self.bias and self.loss.smooth:
-                better = self.with_best_bias(point)
-                point = better if better.value <= point.value else point
-            duals = self.loss.value_and_gradient(point.scores.astype(np.float64), self.targets)[1]
-        dual = self.dual_value(duals)
+        dual = self.dual_value(self._loss_gradient(point) if duals is None else duals)
         if dual is None:
             return point, None
-        return point, max(point.value - dual, 0.0) / self.null_value
+        gap = max(point.value - dual, 0.0) / self.null_value
+        if gap <= tol or duals is not None or not (self.bias and self.loss.smooth):
+            return point, gap
+        better = self.with_best_bias(point)
+        better = better if better.value <= point.value else point
+        dual = max(dual, self.dual_value(self._loss_gradient(better)) or dual)
+        return better, max(better.value - dual, 0.0) / self.null_value
+
+    def _loss_gradient(self, point: Point) -> Array:
+        """Derivatives of each row's loss with respect to its scores: the duals that belong to the scores."""
+        return self.loss.value_and_gradient(point.scores.astype(np.float64), self.targets)[1]
 
     def gradient_test(self, point: Point) -> float:
         """Size of the gradient relative to that at W = 0, each weight in units of its feature's scale."""

@@ -57,7 +57,7 @@ class Passes(ABC):
         """Curvature of the summed loss times a direction, in W and b."""
 
     @abstractmethod
-    def row_curvature(self, scores: Array, rows: slice) -> RowCurvature:
+    def row_curvature(self, scores: Array, rows: slice | Array) -> RowCurvature:
         """Second derivatives of the loss of some rows (``scores`` are theirs), weights included."""
 
     def hessian(self, scores: Array) -> Array:

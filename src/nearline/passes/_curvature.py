@@ -22,6 +22,17 @@ class RowCurvature:
     factor: Array | None = None
     full: Array | None = None
 
+    @property
+    def couples(self) -> bool:
+        """Whether the curvature couples the columns of a row's scores."""
+        return self.factor is not None or self.full is not None
+
+    def scaled(self, by: Array) -> "RowCurvature":
+        """Each row's curvature times a number >= 0."""
+        factor = None if self.factor is None else self.factor * np.sqrt(by)[:, None]
+        full = None if self.full is None else self.full * by[:, None, None]
+        return RowCurvature(self.diagonal * by[:, None], factor, full)
+
     @classmethod
     def of(cls, curvature: Array, weights: Array) -> "RowCurvature":
         """From a loss's own curvature, (m, K) or (m, K, K)."""

@@ -72,7 +72,7 @@ class CompiledPasses(Passes):
         self._design.hessian_product(direction.W, direction.b, _table(scores), self._rows, H_W, H_b)
         return H_W, H_b
 
-    def row_curvature(self, scores: Array, rows: slice) -> RowCurvature:
+    def row_curvature(self, scores: Array, rows: slice | Array) -> RowCurvature:
         targets, weights, loss = self._rows
         some = np.ascontiguousarray(weights[rows])
         h = np.empty(scores.shape)

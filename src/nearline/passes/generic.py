@@ -60,7 +60,7 @@ class GenericPasses(Passes):
         H = H * self.weights[:, None]
         return self.back_product(H), H.sum(axis=0)
 
-    def row_curvature(self, scores: Array, rows: slice) -> RowCurvature:
+    def row_curvature(self, scores: Array, rows: slice | Array) -> RowCurvature:
         curvature = self.loss.curvature(scores.astype(np.float64, copy=False), self.targets[rows])
         assert curvature is not None, f"{self.loss.name} has no curvature"
         return RowCurvature.of(curvature, self.weights[rows])

@@ -14,6 +14,7 @@ from nearline.solvers._ridge import RidgeFactorization
 from nearline.solvers.closed_form import ClosedForm
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
+from nearline.solvers.preconditioned import PreconditionedLBFGS
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
@@ -25,13 +26,14 @@ SOLVERS: dict[str, Solver] = {
         NewtonCG(),
         ConjugateGradient(),
         LBFGS(),
+        PreconditionedLBFGS(),
     )
 }
 
 
 def preference(risk: Risk) -> list[Solver]:
     """Solvers in order of measured speed for this kind of risk; the first that does not refuse is taken."""
-    return [SOLVERS[name] for name in ("closed-form", "lbfgs")]
+    return [SOLVERS[name] for name in ("closed-form", "preconditioned-lbfgs", "lbfgs")]
 
 
 def choose(risk: Risk, solver: Solver | str) -> Solver:
@@ -66,6 +68,7 @@ __all__ = [
     "GradientDescent",
     "Newton",
     "NewtonCG",
+    "PreconditionedLBFGS",
     "RidgeFactorization",
     "Solution",
     "Solver",

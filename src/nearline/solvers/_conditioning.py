@@ -15,14 +15,20 @@ from nearline.arrays import Array
 from nearline.params import Params
 from nearline.risk import Risk
 
+WILD = 1e3  # ratio of the largest to the smallest unit from which features count as wildly different
+
 
 class Coordinates:
     """The linear map z -> (W, b) and its adjoint."""
 
-    def __init__(self, risk: Risk) -> None:
+    def __init__(self, risk: Risk, *, plain_if_tame: bool = False) -> None:
+        """With ``plain_if_tame`` units are 1 unless features differ wildly in scale: the penalty then stays round."""
         mean, deviation = risk.passes.column_moments
         curvature = 0.25 * deviation**2 + risk.l2
         self.unit = np.sqrt(np.where(curvature > 0, curvature, 1.0))
+        self.plain = plain_if_tame and bool((self.unit <= WILD * self.unit.min(initial=np.inf)).all())
+        if self.plain:
+            self.unit = np.ones_like(self.unit)
         self.mean = mean if risk.bias else np.zeros_like(mean)
         self.unit_b = 0.5
 

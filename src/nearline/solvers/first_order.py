@@ -1,6 +1,7 @@
 """Solvers that need gradients only: gradient descent, conjugate gradients, L-BFGS (SPEC D2, D7, D8)."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -24,7 +25,8 @@ def needs_gradient(risk: Risk, name: str) -> str | None:
         other = "'dual-coordinate-descent' (with an L2 penalty) or 'sgd'"
         return f"Solver '{name}' needs a smooth loss and '{risk.loss.name}' has kinks: use {other}."
     if risk.l1 > 0:
-        return f"Solver '{name}' needs a smooth penalty and '{risk.regularizer.name}' has kinks: use 'coordinate-descent' or 'fista'."
+        other = "'coordinate-descent' or 'fista'"
+        return f"Solver '{name}' needs a smooth penalty and '{risk.regularizer.name}' has kinks: use {other}."
     return None
 
 
@@ -145,23 +147,33 @@ class LBFGS(Solver):
             state.stuck = not state.pairs
             state.pairs.clear()
             return state
+        self._remember(state, point, t * direction)
+        return state
+
+    def _remember(self, state: LbfgsState, point: Point, change: Array) -> None:
+        """Move to the point and keep the pair of changes, if it says that the risk is curved along it."""
         gradient = state.coordinates.pull_back(point.gradient)
-        change, turn = t * direction, gradient - state.gradient
+        turn = gradient - state.gradient
         if (product := float(change @ turn)) > 1e-12 * float(np.linalg.norm(change) * np.linalg.norm(turn)):
             state.pairs.append((change, turn, product))
         state.point, state.gradient = point, gradient
-        return state
 
 
-def two_loop(gradient: Array, pairs: deque[tuple[Array, Array, float]]) -> Array:
-    """-H gradient with the BFGS inverse Hessian H built from the pairs."""
+def two_loop(
+    gradient: Array,
+    pairs: deque[tuple[Array, Array, float]],
+    inverse: Callable[[Array], Array] | None = None,
+) -> Array:
+    """-H gradient with the BFGS inverse Hessian H built from the pairs upon ``inverse`` (else a scaled identity)."""
     q = gradient.copy()
     coefficients = []
     for s, y, sy in reversed(pairs):
         a = float(s @ q) / sy
         q -= a * y
         coefficients.append(a)
-    if pairs:
+    if inverse is not None:
+        q = inverse(q)
+    elif pairs:
         _, y, sy = pairs[-1]
         q *= sy / float(y @ y)
     for (s, y, sy), a in zip(pairs, reversed(coefficients)):

@@ -37,8 +37,8 @@ class Newton(Solver):
         reason = needs_curvature(risk, self.name)
         size = risk.n_outputs * (risk.n_features + 1)
         if reason is None and size > LARGEST_HESSIAN:
-            memory = 8e-9 * size * size
-            return f"Solver '{self.name}' would form a Hessian of {size} rows ({memory:.1f} GB): use 'newton-cg' or 'lbfgs'."
+            memory = f"{8e-9 * size * size:.1f} GB"
+            return f"Solver '{self.name}' would form a Hessian of {size} rows ({memory}): use 'newton-cg' or 'lbfgs'."
         return reason
 
     def start(self, risk: Risk, params: Params, tol: float) -> State:
