@@ -44,7 +44,7 @@ void bind_products(nb::module_& m) {
             check(scores.shape(0) == X.shape(0) && scores.shape(1) == W.shape(0), "scores must be (n, K)");
             nb::gil_scoped_release released;
             const PackedWeights<T> packed(W.data(), b.data(), W.shape(0), X.shape(1));
-            dense_pass<T>(dense(X), W.shape(0), &packed, nullptr, scores.data(), nullptr);
+            dense_pass<T>({dense(X), W.shape(0), &packed, nullptr, scores.data(), nullptr});
         },
         nb::arg("X").noconvert(), nb::arg("W"), nb::arg("b"), nb::arg("scores").noconvert(),
         "scores := X W^T + b.");
@@ -54,7 +54,7 @@ void bind_products(nb::module_& m) {
             check_gradient(X, G.shape(0), G.shape(1), G_W);
             GivenWork work(source_of(G), G.shape(1));
             nb::gil_scoped_release released;
-            dense_pass<T>(dense(X), G.shape(1), nullptr, &work, nullptr, G_W.data());
+            dense_pass<T>({dense(X), G.shape(1), nullptr, &work, nullptr, G_W.data()});
         },
         nb::arg("X").noconvert(), nb::arg("G"), nb::arg("G_W").noconvert(), "G_W := G^T X.");
     m.def(
@@ -97,7 +97,7 @@ void bind_products(nb::module_& m) {
                     row_scores(X.data() + i * D, W.data(), b.data(), K, D, scores + i * K);
             } else {
                 const PackedWeights<T> packed(W.data(), b.data(), K, D);
-                dense_pass<T>(dense(X), K, &packed, nullptr, scores, nullptr);
+                dense_pass<T>({dense(X), K, &packed, nullptr, scores, nullptr});
             }
             return result;
         },
@@ -134,7 +134,7 @@ void bind_gradients(nb::module_& m) {
             GradientWork work(rows_of(targets, weights, K, loss));
             nb::gil_scoped_release released;
             const PackedWeights<T> packed(W.data(), b.data(), K, X.shape(1));
-            dense_pass<T>(dense(X), K, &packed, &work, scores.data(), G_W.data());
+            dense_pass<T>({dense(X), K, &packed, &work, scores.data(), G_W.data()});
             work.sums.columns(G_b.data());
             return work.sums.value();
         },
@@ -152,7 +152,7 @@ void bind_gradients(nb::module_& m) {
             const TileSource source = source_of(scores);
             GradientWork work(rows, &source);
             nb::gil_scoped_release released;
-            dense_pass<T>(dense(X), rows.n_columns, nullptr, &work, nullptr, G_W.data());
+            dense_pass<T>({dense(X), rows.n_columns, nullptr, &work, nullptr, G_W.data()});
             work.sums.columns(G_b.data());
             return work.sums.value();
         },
@@ -171,7 +171,7 @@ void bind_gradients(nb::module_& m) {
             CurvatureWork work(rows, source_of(scores));
             nb::gil_scoped_release released;
             const PackedWeights<T> packed(W.data(), b.data(), rows.n_columns, X.shape(1));
-            dense_pass<T>(dense(X), rows.n_columns, &packed, &work, nullptr, H_W.data());
+            dense_pass<T>({dense(X), rows.n_columns, &packed, &work, nullptr, H_W.data()});
             work.sums.columns(H_b.data());
         },
         nb::arg("X").noconvert(), nb::arg("W"), nb::arg("b"), nb::arg("scores"), nb::arg("targets"),

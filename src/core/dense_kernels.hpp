@@ -154,33 +154,33 @@ __attribute__((noinline)) void back_block(TileView<T> tile, const T* G, T* out, 
         }
 }
 
-// out += G^T X_tile for all columns. A row of out has one number for each lane of the cut.
+// out += G^T X_tile for all columns and some vectors of features, (n_columns, n_vectors * L).
 template <class T>
 class Back {
   public:
-    // first_vector: where features begin to matter
-    Back(std::size_t n_columns, const Cut<T>& cut, std::size_t first_vector = 0)
-        : groups_(column_groups(n_columns)), first_(first_vector), cut_(cut) {}
+    Back(std::size_t n_columns, const Cut<T>& cut, std::size_t first, std::size_t end)
+        : groups_(column_groups(n_columns)), cut_(cut), first_(first), end_(end) {}
 
-    std::size_t stride() const { return cut_.n_vectors * Cut<T>::L; }
+    std::size_t stride() const { return (end_ - first_) * Cut<T>::L; }
 
     // next: where the next tile begins, to fetch it; null if it is not to be fetched
     void operator()(TileView<T> tile, const T* G, T* out, const T* next) const {
         Stream stream(next, groups_.size());
         // A few vectors of features at a time, so that they are in the first-level cache for all groups but
         // the first.
-        const std::size_t slab = groups_.size() == 1 ? cut_.n_vectors : 12;
-        for (std::size_t v = first_; v < cut_.n_vectors; v += slab)
+        const std::size_t slab = groups_.size() == 1 ? end_ : 12;
+        for (std::size_t v = first_; v < end_; v += slab)
             for (std::size_t g = 0; g < groups_.size(); ++g) {
-                const Part part{tile, G + groups_[g].first * kTile, out + groups_[g].first * stride(), g};
-                const std::size_t end = std::min(v + slab, cut_.n_vectors);
+                const Part part{tile, G + groups_[g].first * kTile, out + groups_[g].first * stride(),
+                                stream.on(g) ? &stream : nullptr};
+                const std::size_t end = std::min(v + slab, end_);
                 // clang-format off
                 switch (groups_[g].size) {
-                    case 1: features<8, 1>(part, v, end, stream); break;
-                    case 2: features<4, 2>(part, v, end, stream); break;
-                    case 3: features<3, 3>(part, v, end, stream); break;
-                    case 4: features<3, 4>(part, v, end, stream); break;
-                    default: features<2, 5>(part, v, end, stream);
+                    case 1: features<8, 1>(part, v, end); break;
+                    case 2: features<4, 2>(part, v, end); break;
+                    case 3: features<3, 3>(part, v, end); break;
+                    case 4: features<3, 4>(part, v, end); break;
+                    default: features<2, 5>(part, v, end);
                 }
                 // clang-format on
             }
@@ -192,47 +192,49 @@ class Back {
         TileView<T> tile;
         const T* G;
         T* out;
-        std::size_t group;
+        Stream* fetch;
     };
     // Vectors v .. end - 1, in blocks of N, then 2, then 1.
     template <std::size_t N, std::size_t C>
-    void features(const Part& part, std::size_t v, std::size_t end, Stream& stream) const {
+    void features(const Part& part, std::size_t v, std::size_t end) const {
         const std::size_t full = std::min(end, cut_.full);
-        for (; v + N <= full; v += N) block<N, C>(part, v, stream);
-        for (; v + 2 <= full; v += 2) block<2, C>(part, v, stream);
-        for (; v < end; ++v) block<1, C>(part, v, stream);
+        for (; v + N <= full; v += N) block<N, C>(part, v);
+        for (; v + 2 <= full; v += 2) block<2, C>(part, v);
+        for (; v < end; ++v) block<1, C>(part, v);
     }
     template <std::size_t N, std::size_t C>
-    void block(const Part& part, std::size_t v, Stream& stream) const {
-        constexpr std::size_t L = Cut<T>::L, all = (2 * N * kVectorBytes + 63) / 64, half = (all + 1) / 2;
+    void block(const Part& part, std::size_t v) const {
+        constexpr std::size_t all = (2 * N * kVectorBytes + 63) / 64, half = (all + 1) / 2;
         const TileView<T> tile{part.tile.x + cut_.start(v), part.tile.stride};
-        T* out = part.out + v * L;
-        if (!stream.on(part.group))
+        T* out = part.out + (v - first_) * Cut<T>::L;
+        if (part.fetch == nullptr)
             back_block<T, N, C, 0>(tile, part.G, out, stride(), nullptr);
-        else if (stream.shared())
-            back_block<T, N, C, half>(tile, part.G, out, stride(), stream.take(kTile / 2 * half));
+        else if (part.fetch->shared())
+            back_block<T, N, C, half>(tile, part.G, out, stride(), part.fetch->take(kTile / 2 * half));
         else
-            back_block<T, N, C, all>(tile, part.G, out, stride(), stream.take(kTile / 2 * all));
+            back_block<T, N, C, all>(tile, part.G, out, stride(), part.fetch->take(kTile / 2 * all));
     }
 
     std::vector<ColumnGroup> groups_;
-    std::size_t first_;
     Cut<T> cut_;
+    std::size_t first_, end_;
 };
 
-// The sums of one task: in T for a few tiles, then in float64.
+// Sums over many tiles: in T for a few of them, then in float64.
 template <class T>
 class BackSums {
   public:
-    BackSums(std::size_t n_columns, const Cut<T>& cut)
-        : back_(n_columns, cut),
+    // flush: tiles whose sums are added in T
+    BackSums(std::size_t n_columns, const Cut<T>& cut, std::size_t flush)
+        : back_(n_columns, cut, 0, cut.n_vectors),
+          flush_(flush),
           size_(n_columns * back_.stride()),
           recent_(size_),
           total_(sizeof(T) == sizeof(double) ? 0 : size_) {}
 
     void add(TileView<T> tile, const T* G, const T* next) {
         back_(tile, G, recent_.get(), next);
-        if (sizeof(T) != sizeof(double) && ++pending_ == kFlush) flush();
+        if (sizeof(T) != sizeof(double) && ++pending_ == flush_) flush();
     }
     // All sums, in float64.
     const double* finish() {
@@ -251,7 +253,7 @@ class BackSums {
     }
 
     Back<T> back_;
-    std::size_t size_, pending_ = 0;
+    std::size_t flush_, size_, pending_ = 0;
     Buffer<T> recent_;
     Buffer<double> total_;
 };

@@ -64,8 +64,9 @@ void add_weighted_grams(const DenseRows<T>& X, const double* h, std::size_t M, T
             const std::size_t m = task / n_bands, begin = task % n_bands * kBand;
             const std::size_t end = std::min(begin + kBand, P);
             const T* w = weights.get() + m * PaddedRows<T>::kRows;
-            const Back<T> back(end - begin, Cut<T>(rows.stride), begin / kLanes<T>);
-            Buffer<T> sums((end - begin) * rows.stride), G(kBand * kTile, false);
+            const std::size_t L = kLanes<T>, skipped = begin / L * L;  // columns left of the diagonal
+            const Back<T> back(end - begin, Cut<T>(rows.stride), begin / L, rows.stride / L);
+            Buffer<T> sums((end - begin) * back.stride()), G(kBand * kTile, false);
             for (std::size_t r = 0; r < rows.n_rows; r += kTile) {
                 for (std::size_t s = 0; s < kTile; ++s)
                     for (std::size_t i = begin; i < end; ++i)
@@ -74,7 +75,7 @@ void add_weighted_grams(const DenseRows<T>& X, const double* h, std::size_t M, T
             }
             for (std::size_t i = begin; i < end; ++i)
                 for (std::size_t j = i; j < P; ++j)
-                    out[(m * P + i) * P + j] += sums[(i - begin) * rows.stride + j];
+                    out[(m * P + i) * P + j] += sums[(i - begin) * back.stride() + j - skipped];
         });
     }
     for (std::size_t m = 0; m < M; ++m)

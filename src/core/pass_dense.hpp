@@ -24,68 +24,122 @@ struct DenseRows {
     std::size_t n_rows, n_features;
 };
 
-// Copies kTile rows with what lies beyond their end as zeros.
+// What a pass does and where its results go.
 template <class T>
-TileView<T> padded_tile(const DenseRows<T>& X, const Cut<T>& cut, std::size_t first, std::size_t n_rows,
-                        T* room) {
-    std::fill_n(room, kTile * cut.width, T{});
-    for (std::size_t r = 0; r < n_rows; ++r)
-        std::copy_n(X.x + (first + r) * X.n_features, X.n_features, room + r * cut.width);
-    return {room, cut.width};
-}
+struct DensePlan {
+    DenseRows<T> X;
+    std::size_t n_columns;
+    const PackedWeights<T>* W;  // null if the work needs no product
+    TileWork* work;             // null if only the scores are wanted
+    T* scores;                  // (n, K), null if they are not wanted
+    double* gradient;           // (K, D), null if it is not wanted
 
-// W: null if the work needs no product; scores: (n, K), null if not wanted; gradient: (K, D), null if not
-// wanted.
+    Cut<T> cut() const { return Cut<T>(X.n_features); }
+    std::size_t tile_size() const { return n_columns * kTile; }
+    std::size_t sums_size() const { return n_columns * cut().n_vectors * Cut<T>::L; }
+    // Whether the sums of a task stay in its second-level cache. If not, they are moved about less often.
+    bool sums_are_small() const { return sums_size() * sizeof(T) <= (std::size_t{1} << 18); }
+
+    // kTile rows of X; copied to room, with zeros beyond the end, where X does not have them as they are
+    // needed.
+    TileView<T> tile(std::size_t first, T* room) const {
+        if (whole(first)) return {X.x + first * X.n_features, X.n_features};
+        const Cut<T> c = cut();
+        std::fill_n(room, kTile * c.width, T{});
+        for (std::size_t r = 0; r < std::min(kTile, X.n_rows - first); ++r)
+            std::copy_n(X.x + (first + r) * X.n_features, X.n_features, room + r * c.width);
+        return {room, c.width};
+    }
+    bool whole(std::size_t first) const { return first + kTile <= X.n_rows && !cut().padded(); }
+};
+
+// The rows of one task: scores, work, and the gradient summed over them.
 template <class T>
-void dense_pass(const DenseRows<T>& X, std::size_t K, const PackedWeights<T>* W, TileWork* work, T* scores,
-                double* gradient) {
-    const Cut<T> cut(X.n_features);
-    const std::size_t sums_size = gradient == nullptr ? 1 : K * cut.n_vectors * Cut<T>::L * sizeof(double);
-    const RowTasks tasks(X.n_rows, std::clamp<std::size_t>((std::size_t{1} << 26) / sums_size, 4, 32));
-    std::vector<std::unique_ptr<BackSums<T>>> sums(gradient == nullptr ? 0 : tasks.n_tasks);
-    if (work != nullptr) work->prepare(tasks.n_tasks);
-    const double products = (W != nullptr) + (gradient != nullptr);
-    parallel_for(tasks.n_tasks, products * X.n_rows * X.n_features * K + 10.0 * X.n_rows * K,
-                 [&](std::size_t task) {
-                     Buffer<T> f(K * kTile), room(0);
-                     Buffer<double> f64(K * kTile);
-                     std::unique_ptr<Forward<T>> forward;
-                     if (W != nullptr) forward = std::make_unique<Forward<T>>(*W);
-                     if (gradient != nullptr) sums[task] = std::make_unique<BackSums<T>>(K, cut);
-                     tasks.each_tile(task, [&](std::size_t first, std::size_t n_rows) {
-                         TileView<T> tile{X.x + first * X.n_features, X.n_features};
-                         const bool whole = n_rows == kTile && !cut.padded();
-                         if (!whole) {
-                             room = Buffer<T>(kTile * cut.width);
-                             tile = padded_tile(X, cut, first, n_rows, room.get());
-                         }
-                         const T* next = whole ? tile.x + kTile * tile.stride : nullptr;
-                         if (forward != nullptr)
-                             (*forward)(tile, f.get(), gradient == nullptr ? next : nullptr);
-                         if (scores != nullptr)
-                             for (std::size_t r = 0; r < n_rows; ++r)
-                                 for (std::size_t c = 0; c < K; ++c)
-                                     scores[(first + r) * K + c] = f[c * kTile + r];
-                         if (work == nullptr) return;
-                         for (std::size_t i = 0; i < K * kTile; ++i) f64[i] = static_cast<double>(f[i]);
-                         work->run(task, first, n_rows, f64.get());
-                         if (gradient == nullptr) return;
-                         for (std::size_t i = 0; i < K * kTile; ++i) f[i] = static_cast<T>(f64[i]);
-                         sums[task]->add(tile, f.get(), next);
-                     });
-                 });
-    if (gradient == nullptr) return;
-    std::vector<const double*> parts;
-    for (auto& part : sums) parts.push_back(part->finish());
-    const std::size_t stride = cut.n_vectors * Cut<T>::L;
-    parallel_for(K, static_cast<double>(K * stride * parts.size()), [&](std::size_t c) {
+class DenseTask {
+  public:
+    DenseTask(const DensePlan<T>& plan, std::size_t task)
+        : plan_(plan),
+          task_(task),
+          f_(plan.tile_size()),
+          f64_(plan.tile_size()),
+          room_(kTile * plan.cut().width) {
+        if (plan.W != nullptr) forward_ = std::make_unique<Forward<T>>(*plan.W);
+        if (plan.gradient == nullptr) return;
+        const std::size_t flush = plan.sums_are_small() ? kFlush : 4 * kFlush;
+        sums_ = std::make_unique<BackSums<T>>(plan.n_columns, plan.cut(), flush);
+    }
+
+    void tile(std::size_t first, std::size_t n_rows) {
+        const TileView<T> tile = plan_.tile(first, room_.get());
+        const T* next = plan_.whole(first) ? tile.x + kTile * tile.stride : nullptr;
+        const std::size_t size = plan_.tile_size();
+        // The next tile is fetched during the last product that this one goes through.
+        if (forward_ != nullptr) (*forward_)(tile, f_.get(), sums_ == nullptr ? next : nullptr);
+        if (plan_.scores != nullptr) write_scores(first, n_rows);
+        if (plan_.work == nullptr) return;
+        for (std::size_t i = 0; i < size; ++i) f64_[i] = static_cast<double>(f_[i]);
+        plan_.work->run(task_, first, n_rows, f64_.get());
+        if (sums_ == nullptr) return;
+        for (std::size_t i = 0; i < size; ++i) f_[i] = static_cast<T>(f64_[i]);
+        sums_->add(tile, f_.get(), next);
+    }
+    const double* sums() { return sums_->finish(); }
+
+  private:
+    void write_scores(std::size_t first, std::size_t n_rows) const {
+        const std::size_t K = plan_.n_columns;
+        for (std::size_t r = 0; r < n_rows; ++r)
+            for (std::size_t c = 0; c < K; ++c) plan_.scores[(first + r) * K + c] = f_[c * kTile + r];
+    }
+
+    const DensePlan<T>& plan_;
+    std::size_t task_;
+    Buffer<T> f_;
+    Buffer<double> f64_;
+    Buffer<T> room_;
+    std::unique_ptr<Forward<T>> forward_;
+    std::unique_ptr<BackSums<T>> sums_;
+};
+
+// gradient := the sums of all tasks, in their order.
+template <class T>
+void add_up(const DensePlan<T>& plan, const std::vector<const double*>& parts) {
+    constexpr std::size_t L = Cut<T>::L;
+    const Cut<T> cut = plan.cut();
+    const std::size_t stride = cut.n_vectors * L, D = cut.n_features;
+    parallel_for(plan.n_columns, 1.0 * plan.sums_size() * parts.size(), [&](std::size_t c) {
         for (std::size_t v = 0; v < cut.n_vectors; ++v)
-            for (std::size_t i = cut.fresh(v); i < Cut<T>::L && cut.start(v) + i < X.n_features; ++i) {
+            for (std::size_t i = cut.fresh(v); i < L && cut.start(v) + i < D; ++i) {
                 double sum = 0.0;
-                for (const double* part : parts) sum += part[c * stride + v * Cut<T>::L + i];
-                gradient[c * X.n_features + cut.start(v) + i] = sum;
+                for (const double* part : parts) sum += part[c * stride + v * L + i];
+                plan.gradient[c * D + cut.start(v) + i] = sum;
             }
     });
+}
+
+template <class T>
+void dense_pass(const DensePlan<T>& plan) {
+    const std::size_t n = plan.X.n_rows;
+    const bool back = plan.gradient != nullptr;
+    // A task that keeps sums must have rows enough to be worth their memory.
+    const bool large = back && !plan.sums_are_small();
+    const std::size_t memory = plan.sums_size() * (sizeof(T) + sizeof(double));
+    const std::size_t most = large ? std::clamp<std::size_t>((std::size_t{1} << 27) / memory, 4, 32) : 32;
+    const RowTasks tasks(n, most, large ? 32 : 8);
+    std::vector<std::unique_ptr<DenseTask<T>>> done(tasks.n_tasks);
+    std::vector<const double*> parts(back ? tasks.n_tasks : 0);
+    if (plan.work != nullptr) plan.work->prepare(tasks.n_tasks);
+    const double products = (plan.W != nullptr) + back;
+    const double work = (products * plan.X.n_features + 10.0) * n * plan.n_columns;
+    parallel_for(tasks.n_tasks, work, [&](std::size_t t) {
+        done[t] = std::make_unique<DenseTask<T>>(plan, t);
+        tasks.each_tile(t, [&](std::size_t first, std::size_t n_rows) { done[t]->tile(first, n_rows); });
+        if (back)
+            parts[t] = done[t]->sums();
+        else
+            done[t].reset();
+    });
+    if (back) add_up(plan, parts);
 }
 
 }  // namespace nearline

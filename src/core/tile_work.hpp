@@ -84,9 +84,11 @@ struct TileRows {
 struct RowTasks {
     std::size_t n_rows, n_tiles, n_tasks;
 
-    RowTasks(std::size_t rows, std::size_t most) : n_rows(rows), n_tiles((rows + kTile - 1) / kTile) {
-        n_tasks = std::min(std::max<std::size_t>(most, 1), (n_tiles + 7) / 8);
-    }
+    // most: number of tasks; least: tiles in a task
+    RowTasks(std::size_t rows, std::size_t most, std::size_t least = 8)
+        : n_rows(rows),
+          n_tiles((rows + kTile - 1) / kTile),
+          n_tasks(std::min(most, (n_tiles + least - 1) / least)) {}
     // tile(first row, number of rows) for the tiles of a task, in order
     template <class Tile>
     void each_tile(std::size_t task, const Tile& tile) const {
