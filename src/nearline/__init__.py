@@ -40,6 +40,15 @@ _HOMES = {
     "LogisticRegression": "nearline.estimators",
     "LinearSVM": "nearline.estimators",
     "SparsemaxClassifier": "nearline.estimators",
+    "MultinomialNB": "nearline.estimators",
+    "BernoulliNB": "nearline.estimators",
+    "GaussianNB": "nearline.estimators",
+    "LinearDiscriminantAnalysis": "nearline.estimators",
+    "NearestCentroid": "nearline.estimators",
+    "OneVsRest": "nearline.estimators",
+    "OneVsOne": "nearline.estimators",
+    "is_separable": "nearline.separability",
+    "Separability": "nearline.separability",
 }
 
 __all__ = sorted(_HOMES)

@@ -148,3 +148,6 @@ def sparse_moments(
     values: Array, rows: Array, starts: Array, weights: Array, mean: Array, square: Array
 ) -> None:
     """Weighted mean of each feature and sum_i s_i (x_i - mean)^2."""
+
+def has_duplicates(indptr: Array, indices: Array, n_columns: int) -> bool:
+    """Whether some row of a CSR matrix has a column twice."""

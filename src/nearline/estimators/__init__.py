@@ -1,7 +1,10 @@
 """Estimators with scikit-learn's interface. ``ESTIMATORS`` lists them; what is listed is tested and documented."""
 
+from nearline.estimators.bayes import BernoulliNB, GaussianNB, MultinomialNB
+from nearline.estimators.discriminant import LinearDiscriminantAnalysis, NearestCentroid
 from nearline.estimators.least_squares import LeastSquaresClassifier
 from nearline.estimators.linear import LinearClassifier, LogisticRegression, SparsemaxClassifier
+from nearline.estimators.reductions import OneVsOne, OneVsRest
 from nearline.estimators.svm import LinearSVM
 
 ESTIMATORS = {
@@ -12,5 +15,12 @@ ESTIMATORS = {
         LogisticRegression,
         LinearSVM,
         SparsemaxClassifier,
+        MultinomialNB,
+        BernoulliNB,
+        GaussianNB,
+        LinearDiscriminantAnalysis,
+        NearestCentroid,
+        OneVsRest,
+        OneVsOne,
     )
 }

@@ -1,0 +1,227 @@
+"""Classifiers by class means (SPEC E10): linear discriminant analysis and nearest centroid."""
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from nearline.arrays import Array, Design, is_sparse
+from nearline.estimators._covariance import SharedCovariance, ledoit_wolf
+from nearline.estimators._generative import (
+    Generative,
+    by_class_count,
+    class_moments,
+    class_sums,
+    distinct_entries,
+    row_blocks,
+)
+from nearline.estimators.linear import LinearModel
+from nearline.tiles import single_threaded_blas
+
+
+class LinearDiscriminantAnalysis(Generative):
+    """Gaussian classes with one covariance: the logistic form of p(y | x), fitted by its class-conditionals.
+
+    With p(x | y = c) Gaussian of mean mu_c and covariance Sigma, common to all classes, the quadratic terms cancel:
+
+        w_c = Sigma^-1 (mu_c - m),   b_c = log p(c) - (1/2) w_c.(mu_c + m),   p(c | x) = softmax(W x + b)_c.
+
+    m is the mean of all rows (any other would do as well) and Sigma = (1/S) sum_i s_i (x_i - mu_y)(x_i - mu_y)^T, the
+    estimate of maximum likelihood. Columns that are constant or follow from others are harmless: among equally good
+    weights the least (in units of the columns' deviations) are taken. Along directions in which the classes differ
+    but no class varies, as there are if rows are fewer than columns, the mean variance of the columns stands in.
+
+    Parameters
+    ----------
+    shrinkage : None, 'auto' or float in [0, 1]
+        gamma in Sigma = (1 - gamma) S + gamma diag(S), whatever the units of the columns. 'auto' estimates a gamma for
+        each class as Ledoit and Wolf do; 1 is GaussianNB with shared variances. It helps, and much, where rows are few
+        for the number of columns.
+    priors : 'empirical', 'uniform' or array (C,)
+        Class probabilities p(c): shares of the weights of the rows, all alike, or as given.
+
+    Attributes
+    ----------
+    classes_ : (C,) labels.
+    class_count_ : (C,) weight of the rows of each class.
+    class_prior_ : (C,) p(c).
+    means_ : (C, D) class means.
+    shrinkage_ : (C,) the gammas that were used.
+    coef_, intercept_ : (C, D) and (C,): W and b. Two classes have one row, the second less the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import LinearDiscriminantAnalysis
+    >>> X = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
+    >>> y = np.array(["low", "low", "high", "high"])
+    >>> X[:, 1] += [-0.5, 0.5, -0.5, 0.5]
+    >>> model = LinearDiscriminantAnalysis().fit(X, y)
+    >>> model.predict([[1.0, 3.0], [1.0, -1.0]]).tolist()
+    ['high', 'low']
+    """
+
+    accept_sparse: ClassVar[bool] = False
+
+    def __init__(self, *, shrinkage: Any = None, priors: Any = "empirical") -> None:
+        self.shrinkage = shrinkage
+        self.priors = priors
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to rows X, labels y and, if given, weights (integer weights equal repeated rows)."""
+        fixed = self._fixed_shrinkage()
+        X, targets, weights = self._validate_fit(X, y, sample_weight)
+        count, self.means_, scatter = class_moments(X, targets, weights, len(self.classes_))
+        total = count.sum()
+        center = count @ self.means_ / total
+        self.means_[count == 0] = center
+        self.class_count_, self.class_prior_ = count, self._class_prior(count)
+        self.shrinkage_ = (
+            np.full(len(count), fixed) if fixed is not None else self._estimated(X, targets, weights)
+        )
+        M = self.means_ - center
+        within = scatter.sum(axis=0) / total
+        scale = np.sqrt(within + count @ M**2 / total)
+        used = scale > 10 * np.finfo(float).eps * np.abs(center)
+        W = np.zeros_like(M)
+        if used.any():
+            columns = slice(None) if used.all() else used
+            unit = scale[columns]
+            variances, means = within[columns] / unit**2, self.means_[:, columns]
+            sigma = SharedCovariance(
+                X[:, columns], targets, weights / total, means, unit, variances, self.shrinkage_
+            )
+            with single_threaded_blas:  # so that the model does not depend on the number of threads
+                W[:, columns] = sigma.solve(M[:, columns] / unit) / unit
+        with np.errstate(divide="ignore"):
+            log_prior = np.where(count > 0, np.log(self.class_prior_), -np.inf)
+        b = log_prior - (W * (0.5 * M + center)).sum(axis=1)
+        self.coef_, self.intercept_ = by_class_count(W, b, X.dtype)
+        return self
+
+    def _estimated(self, X: Array, targets: Array, weights: Array) -> Array:
+        """The gamma of each class."""
+        gammas = []
+        for c, mean in enumerate(self.means_):
+            rows = np.flatnonzero(targets == c)
+            gammas.append(ledoit_wolf(X[rows], mean, weights[rows]) if weights[rows].any() else 0.0)
+        return np.array(gammas)
+
+    def _fixed_shrinkage(self) -> float | None:
+        """The given gamma, None for 'auto'."""
+        gamma = self.shrinkage
+        if gamma is None:
+            return 0.0
+        if isinstance(gamma, str) and gamma == "auto":
+            return None
+        real = isinstance(gamma, (int, float, np.integer, np.floating)) and not isinstance(gamma, bool)
+        if not real or not 0.0 <= gamma <= 1.0:
+            raise ValueError(f"shrinkage must be None, 'auto' or a number from 0 to 1, got {gamma!r}.")
+        return float(gamma)
+
+
+class NearestCentroid(LinearModel):
+    """The class whose center is nearest.
+
+    Centers are the (weighted) means and distances Euclidean, so that -|x - mu_c|^2 is, up to a term that all classes
+    share, the linear score f_c(x) = w_c.x + b_c with w_c = 2 (mu_c - m), b_c = |m|^2 - |mu_c|^2; m, the mean of all
+    rows, keeps the numbers small. With ``metric="l1"`` centers are medians and f_c(x) = -sum_j |x_j - mu_cj|.
+
+    Parameters
+    ----------
+    metric : 'l2' or 'l1'
+
+    Attributes
+    ----------
+    classes_ : (C,) labels.
+    centroids_ : (C, D) means or medians.
+    coef_, intercept_ : W and b, only with 'l2'. Two classes have one row, the second less the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import NearestCentroid
+    >>> X, y = np.array([[0.0], [2.0], [7.0], [9.0]]), ["left", "left", "right", "right"]
+    >>> model = NearestCentroid().fit(X, y)
+    >>> model.centroids_.ravel().tolist(), model.predict([[4.0], [5.0]]).tolist()
+    ([1.0, 8.0], ['left', 'right'])
+    >>> (model.coef_.item(), model.intercept_.item())  # 2 (8 - 1) and 1 - 64
+    (14.0, -63.0)
+    """
+
+    def __init__(self, metric: str = "l2") -> None:
+        self.metric = metric
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit to rows X, labels y and, if given, weights (integer weights equal repeated rows)."""
+        if self.metric not in ("l2", "l1"):
+            raise ValueError(f"metric must be 'l2' (means) or 'l1' (medians), got {self.metric!r}.")
+        X, targets, weights = self._validate_fit(X, y, sample_weight)
+        count = np.bincount(targets, weights=weights, minlength=len(self.classes_))
+        # A class without weight has no center: it is infinitely far.
+        self._offset = np.where(count > 0, 0.0, -np.inf)
+        if self.metric == "l1":
+            self.centroids_ = _class_medians(distinct_entries(X), targets, weights, len(count))
+            return self
+        self.centroids_ = (
+            class_sums(X, targets, weights, len(count)) / np.where(count > 0, count, 1.0)[:, None]
+        )
+        center = count @ self.centroids_ / count.sum()
+        W = 2.0 * (self.centroids_ - center)
+        b = -0.5 * (W * (self.centroids_ + center)).sum(axis=1) + self._offset
+        self.coef_, self.intercept_ = by_class_count(W, b, X.dtype)
+        return self
+
+    def _scores(self, X: Any) -> Array:
+        if self.metric == "l2":
+            return super()._scores(X)
+        X = distinct_entries(self._validate_predict(X))
+        scores = self._offset - _l1_distances(X, self.centroids_)
+        if scores.shape[1] == 2:
+            scores = scores[:, 1:] - scores[:, :1]
+        return scores.astype(X.dtype, copy=False)
+
+
+def _class_medians(X: Design, targets: Array, weights: Array, n_classes: int) -> Array:
+    """Weighted medians (C, D), a block of columns at a time; 0 for a class without weight."""
+    medians = np.zeros((n_classes, X.shape[1]))
+    for c in range(n_classes):
+        rows = np.flatnonzero((targets == c) & (weights > 0))
+        if not len(rows):
+            continue
+        own, plain = X[rows], bool((weights[rows] == weights[rows[0]]).all())
+        own = own.tocsc() if is_sparse(own) else own
+        for columns in row_blocks((X.shape[1], len(rows)), budget=1 << 20):
+            block = own[:, columns]
+            block = block.toarray() if is_sparse(block) else block
+            medians[c, columns] = (
+                np.median(block, axis=0) if plain else _weighted_median(block, weights[rows])
+            )
+    return medians
+
+
+def _weighted_median(X: Array, weights: Array) -> Array:
+    """Middle value of each column; where exactly half of the weight lies on either side, the middle of the gap."""
+    order = np.argsort(X, axis=0, kind="stable")
+    values = np.take_along_axis(X, order, axis=0)
+    below = np.cumsum(weights[order], axis=0)
+    half = 0.5 * weights.sum()
+    slack = 1e-12 * weights.sum()  # sums of weights such as 0.1 are only near to half
+    columns = np.arange(X.shape[1])
+    low = values[(below >= half - slack).argmax(axis=0), columns].astype(np.float64)
+    high = values[(below > half + slack).argmax(axis=0), columns].astype(np.float64)
+    return np.asarray(0.5 * (low + high))
+
+
+def _l1_distances(X: Design, centers: Array) -> Array:
+    """sum_j |x_j - mu_cj|, (n, C); of a sparse X only stored values are looked at."""
+    if not is_sparse(X):
+        from scipy.spatial.distance import cdist
+
+        return cdist(X, centers, "cityblock")
+    distances = np.empty((X.shape[0], len(centers)))
+    for c, center in enumerate(centers):
+        own = center[X.indices]
+        excess = sp.csr_matrix((np.abs(X.data - own) - np.abs(own), X.indices, X.indptr), shape=X.shape)
+        distances[:, c] = np.abs(center).sum() + excess @ np.ones(len(center))
+    return distances

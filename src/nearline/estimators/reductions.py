@@ -1,0 +1,228 @@
+"""One-vs-rest and one-vs-one: many classes by any two-class estimator (SPEC E9)."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from nearline.arrays import Array
+from nearline.estimators._base import Classifier
+from nearline.estimators._reduction import Reduction, base_has
+
+
+class OneVsRest(Reduction):
+    """One two-class problem for each class: its rows against all others. The largest score wins, ties in class order.
+
+    A class has a vote where its score is >= 0. Rows where no class or several have one are ambiguous; the rule is the
+    same there. With ``reference_class`` that class has no estimator and the score 0, which leaves C - 1 problems:
+    a row that no other class claims is the reference's. Two classes are one problem.
+
+    Probabilities are those of the estimators divided by their sum; with a reference class the odds p / (1 - p) of the
+    others and 1 for the reference, divided by their sum.
+
+    Parameters
+    ----------
+    estimator : a two-class estimator with ``decision_function`` or ``predict_proba``.
+    reference_class : label or None
+
+    Attributes
+    ----------
+    classes_ : (C,) labels.
+    estimators_ : the fitted two-class estimators, in class order without the reference.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import LogisticRegression, OneVsRest
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OneVsRest(LogisticRegression(alpha=0.01)).fit(X, y)
+    >>> len(model.estimators_), model.votes(X[:2]).tolist(), model.predict(X[:2]).tolist()
+    (3, [[1, 0, 0], [1, 0, 0]], [0, 0])
+    >>> len(OneVsRest(LogisticRegression(), reference_class=1).fit(X, y).estimators_)
+    2
+    """
+
+    def __init__(self, estimator: Any, *, reference_class: Any = None) -> None:
+        self.estimator = estimator
+        self.reference_class = reference_class
+
+    def _fit_all(self, X: Any, targets: Array, sample_weight: Array | None) -> None:
+        n_classes = len(self.classes_)
+        if self.reference_class is None:
+            # Of two classes the first is the reference, without being called so.
+            reference = 0 if n_classes == 2 else None
+        else:
+            found = np.flatnonzero(self.classes_ == self.reference_class)
+            if not len(found):
+                raise ValueError(
+                    f"reference_class {self.reference_class!r} is not among the labels {self.classes_.tolist()}."
+                )
+            reference = int(found[0])
+        self._reference = reference
+        self._claimants = np.array([c for c in range(n_classes) if c != reference])
+        self.estimators_ = [self._fit_one(X, targets == c, sample_weight, {}) for c in self._claimants]
+
+    def _scores(self, F: Array) -> Array:
+        """(n, C): the reference has score 0."""
+        scores = np.zeros((len(F), len(self.classes_)))
+        scores[:, self._claimants] = F
+        return scores
+
+    def _votes(self, F: Array) -> Array:
+        votes = (self._scores(F) >= 0).astype(np.intp)
+        if self._reference is not None:
+            votes[:, self._reference] = (F < 0).all(axis=1)
+        return votes
+
+    def _choose(self, F: Array) -> Array:
+        best = self._claimants[F.argmax(axis=1)]
+        return best if self._reference is None else np.where((F < 0).all(axis=1), self._reference, best)
+
+    @base_has("decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Array:
+        """Scores: (n,) for two classes, positive for ``classes_[1]``; else (n, C)."""
+        F = self._two_class_scores(X)
+        if len(self.classes_) == 2:
+            return F[:, 0] if self._reference == 0 else -F[:, 0]
+        return self._scores(F)
+
+    @base_has("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities (n, C)."""
+        p = self._second_probabilities(X)
+        scores = np.ones((len(p), len(self.classes_)))
+        if self._reference is None:
+            scores[:, self._claimants] = p
+        else:
+            # Odds, all multiplied by the product of the (1 - p): finite where some p is 1.
+            others = np.stack([np.delete(1.0 - p, k, axis=1).prod(axis=1) for k in range(p.shape[1])], axis=1)
+            scores[:, self._claimants] = p * others
+            scores[:, self._reference] = (1.0 - p).prod(axis=1)
+        return _normalized(scores)
+
+
+class OneVsOne(Reduction):
+    """One two-class problem for each pair of classes. Most votes win, ties by summed scores, then in class order.
+
+    The problem of classes i < j has their rows only; a score >= 0 is a vote for j. Rows on which several classes have
+    the most votes are ambiguous, and there the sum of a class's scores over its problems (counted as negative where it
+    is the first of the two) decides. ``decision_function`` is votes + s / (3 (|s| + 1)) with s that sum, so that its
+    largest value wins. Probabilities come from pairwise coupling: the p on the simplex that minimizes
+    sum over i != j of (r_ji p_i - r_ij p_j)^2, r_ij = P(i | i or j); their largest may differ from the vote.
+
+    Parameters
+    ----------
+    estimator : a two-class estimator with ``decision_function`` or ``predict_proba``.
+    scale_alpha : bool
+        Reductions keep C: a problem with weight S_ij of the total S gets alpha S / S_ij, so that the sum of its losses
+        is weighed against the penalty as in the whole (scikit-learn's C = 1 / (S alpha) does not change). It concerns
+        nearline's estimators that have an ``alpha``, alone or inside a Pipeline; others are left as they are.
+
+    Attributes
+    ----------
+    classes_ : (C,) labels.
+    pairs_ : (C (C - 1) / 2, 2) the numbers i < j of the classes of each problem.
+    estimators_ : the fitted two-class estimators, in the order of ``pairs_``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import LinearSVM, OneVsOne
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = OneVsOne(LinearSVM(alpha=0.01)).fit(X, y)
+    >>> model.pairs_.tolist(), model.votes(X[:1]).tolist()
+    ([[0, 1], [0, 2], [1, 2]], [[2, 1, 0]])
+    >>> [round(estimator.alpha, 3) for estimator in model.estimators_]  # 100 of 150 rows each
+    [0.015, 0.015, 0.015]
+    """
+
+    def __init__(self, estimator: Any, *, scale_alpha: bool = True) -> None:
+        self.estimator = estimator
+        self.scale_alpha = scale_alpha
+
+    def _fit_all(self, X: Any, targets: Array, sample_weight: Array | None) -> None:
+        n_classes = len(self.classes_)
+        count = np.bincount(targets, weights=sample_weight, minlength=n_classes)
+        alphas = _alphas(self.estimator) if self.scale_alpha else {}
+        self.pairs_ = np.array(list(combinations(range(n_classes), 2)))
+        self.estimators_ = []
+        for i, j in self.pairs_:
+            rows = np.flatnonzero((targets == i) | (targets == j))
+            factor = float(count.sum() / (count[i] + count[j]))
+            parameters = {name: alpha * factor for name, alpha in alphas.items()} if n_classes > 2 else {}
+            weights = None if sample_weight is None else sample_weight[rows]
+            own = _safe_indexing(X, rows)
+            self.estimators_.append(self._fit_one(own, targets[rows] == j, weights, parameters))
+
+    def _votes(self, F: Array) -> Array:
+        votes = np.zeros((len(F), len(self.classes_)), dtype=np.intp)
+        for (i, j), f in zip(self.pairs_, F.T):
+            votes[:, j] += f >= 0
+            votes[:, i] += f < 0
+        return votes
+
+    def _sums(self, F: Array) -> Array:
+        sums = np.zeros((len(F), len(self.classes_)))
+        for (i, j), f in zip(self.pairs_, F.T):
+            sums[:, j] += f
+            sums[:, i] -= f
+        return sums
+
+    def _choose(self, F: Array) -> Array:
+        votes = self._votes(F)
+        first = votes == votes.max(axis=1, keepdims=True)
+        return np.asarray(np.where(first, self._sums(F), -np.inf).argmax(axis=1))
+
+    @base_has("decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Array:
+        """Scores: (n,) for two classes, positive for ``classes_[1]``; else (n, C), votes and a fraction for ties."""
+        F = self._two_class_scores(X)
+        if len(self.classes_) == 2:
+            return F[:, 0]
+        sums = self._sums(F)
+        return np.asarray(self._votes(F) + sums / (3.0 * (np.abs(sums) + 1.0)))
+
+    @base_has("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities (n, C) by pairwise coupling."""
+        p = self._second_probabilities(X)
+        if len(self.classes_) == 2:
+            return np.column_stack([1.0 - p[:, 0], p[:, 0]])
+        return couple(np.clip(p, 1e-7, 1.0 - 1e-7), self.pairs_, len(self.classes_))
+
+
+def couple(p: Array, pairs: Array, n_classes: int) -> Array:
+    """Class probabilities (n, C) that fit those of the pairs best: p[:, k] = P(j | i or j) for pair k = (i, j).
+
+    The minimum of sum over i != j of (r_ji p_i - r_ij p_j)^2 subject to sum p = 1 solves a linear system of C + 1
+    unknowns, one for each row (Wu, Lin and Weng 2004, their second method).
+    """
+    n = len(p)
+    r = np.zeros((n, n_classes, n_classes))
+    for (i, j), second in zip(pairs, p.T):
+        r[:, j, i], r[:, i, j] = second, 1.0 - second
+    system = np.ones((n, n_classes + 1, n_classes + 1))
+    system[:, -1, -1] = 0.0
+    system[:, :-1, :-1] = -r * r.transpose(0, 2, 1)
+    diagonal = np.arange(n_classes)
+    system[:, diagonal, diagonal] = (r**2).sum(axis=1)
+    right = np.zeros((n_classes + 1, 1))
+    right[-1] = 1.0
+    solution = np.linalg.solve(system, np.broadcast_to(right, (n, n_classes + 1, 1)))[:, :-1, 0]
+    return _normalized(np.maximum(solution, 0.0))
+
+
+def _normalized(scores: Array) -> Array:
+    """Rows divided by their sum; all alike where that is 0."""
+    total = scores.sum(axis=1, keepdims=True)
+    alike = np.full_like(scores, 1.0 / scores.shape[1])
+    return np.divide(scores, total, out=alike, where=total > 0)
+
+
+def _alphas(estimator: Any) -> dict[str, float]:
+    """Parameters of ``estimator`` that are the alpha of one of nearline's models, by their names for set_params."""
+    parameters = {"": estimator, **estimator.get_params(deep=True)}
+    owners = {name: thing for name, thing in parameters.items() if isinstance(thing, Classifier)}
+    names = {f"{owner}__alpha" if owner else "alpha" for owner in owners}
+    return {name: float(parameters[name]) for name in names if name in parameters}
