@@ -40,6 +40,8 @@ _HOMES = {
     "LogisticRegression": "nearline.estimators",
     "LinearSVM": "nearline.estimators",
     "SparsemaxClassifier": "nearline.estimators",
+    "SGD": "nearline.solvers.sgd",
+    "sgd_step": "nearline.solvers.sgd",
 }
 
 __all__ = sorted(_HOMES)

@@ -14,6 +14,7 @@ from nearline.solvers._ridge import RidgeFactorization
 from nearline.solvers.closed_form import ClosedForm
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
+from nearline.solvers.sgd import SGD
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
@@ -25,6 +26,7 @@ SOLVERS: dict[str, Solver] = {
         NewtonCG(),
         ConjugateGradient(),
         LBFGS(),
+        SGD(),
     )
 }
 
@@ -59,6 +61,7 @@ def choose(risk: Risk, solver: Solver | str) -> Solver:
 __all__ = [
     "IRLS",
     "LBFGS",
+    "SGD",
     "SOLVERS",
     "ClosedForm",
     "ConjugateGradient",
