@@ -107,7 +107,8 @@ void run_perceptron(nb::handle X, const std::string& rule, Vector<const std::int
                     Vector<const double> weights, std::size_t max_cycles, bool bias, bool averaged,
                     bool shuffle, std::uint64_t seed, Matrix<double> W, Vector<double> b,
                     Matrix<double> total_W, Vector<double> total_b, Vector<double> visits,
-                    Vector<std::int64_t> mistakes, Vector<std::int64_t> cycles, Vector<bool> clean) {
+                    Vector<std::int64_t> mistakes, Vector<std::int64_t> cycles, Vector<bool> clean,
+                    Vector<double> margins) {
     const std::size_t K = b.size();
     const AnyRows any = rows_from(X);
     const auto [n, d] = std::visit([](const auto& rows) { return std::pair(rows.n, rows.d); }, any);
@@ -118,7 +119,8 @@ void run_perceptron(nb::handle X, const std::string& rule, Vector<const std::int
     require(labels.size() == n && weights.size() == n, "one label and one weight for each row");
     require_labels(labels, K);
     require(!averaged || shaped(total_W, total_b), "totals must be shaped as W and b");
-    require(visits.size() == K && mistakes.size() == K && cycles.size() == K && clean.size() == K,
+    require(visits.size() == K && mistakes.size() == K && cycles.size() == K && clean.size() == K &&
+                margins.size() == K,
             "counts must be (K,)");
     require(K > 1 || rule == "one-vs-rest", "joint rules need two or more columns");
     PerceptronProblem problem{};
@@ -139,6 +141,7 @@ void run_perceptron(nb::handle X, const std::string& rule, Vector<const std::int
     problem.mistakes = mistakes.data();
     problem.cycles = cycles.data();
     problem.clean = clean.data();
+    problem.margins = margins.data();
     nb::gil_scoped_release release;
     std::visit([&](const auto& rows) { perceptron(rows, problem); }, any);
 }
@@ -163,7 +166,7 @@ void bind_sgd(nb::module_& m) {
     m.def("perceptron", &run_perceptron, "X"_a, "rule"_a, "labels"_a.noconvert(), "weights"_a.noconvert(),
           "max_cycles"_a, "bias"_a, "averaged"_a, "shuffle"_a, "seed"_a, "W"_a.noconvert(), "b"_a.noconvert(),
           "total_W"_a.noconvert(), "total_b"_a.noconvert(), "visits"_a.noconvert(), "mistakes"_a.noconvert(),
-          "cycles"_a.noconvert(), "clean"_a.noconvert(),
+          "cycles"_a.noconvert(), "clean"_a.noconvert(), "margins"_a.noconvert(),
           "Cycles of the perceptron rule until one has no mistake; W, b, totals and counts are updated.");
 }
 

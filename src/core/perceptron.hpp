@@ -1,6 +1,7 @@
 // The perceptron rule: go through the rows, move the weights on mistakes only, until a whole cycle has none.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -66,6 +67,7 @@ struct PerceptronProblem {
     std::int64_t* mistakes;     // (K,): how often a column was wrong (f_c >= f_y; one-vs-rest: y f <= 0)
     std::int64_t* cycles;       // (K,): until and with the first without a mistake
     bool* clean;                // (K,): whether there was one
+    double* margins;            // (K,): smallest margin in the last cycle, y f or f_y less the best rival's
 };
 
 template <class Rows>
@@ -86,7 +88,8 @@ class PerceptronColumns {
           f_(width_, 0.0),
           mistakes_(last - first, 0),
           cycles_(last - first, 0),
-          clean_(last - first, 0) {
+          clean_(last - first, 0),
+          margins_(last - first, 0.0) {
         V_.load(problem.W + first * X.d);
         for (std::size_t i = 0; i < X.n; ++i)
             if (problem.weights[i] > 0) order_.push_back(i);
@@ -112,6 +115,7 @@ class PerceptronColumns {
             p_.mistakes[first_ + c] = mistakes_[c];
             p_.cycles[first_ + c] = cycles_[c];
             p_.clean[first_ + c] = clean_[c] != 0;
+            p_.margins[first_ + c] = margins_[c];
         }
         if (!p_.averaged) return;
         // sum of s_t W_t = (sum of s_t) W - sum over corrections of (sum of s before) times the correction
@@ -128,6 +132,7 @@ class PerceptronColumns {
   private:
     bool one_cycle(Watch& watch) {
         const std::size_t n = order_.size();
+        std::fill(margins_.begin(), margins_.end(), std::numeric_limits<double>::infinity());
         for (std::size_t k = 0; k < n; ++k) {
             if (k + 2 < n) X_.prefetch(order_[k + 2]);
             if (k + 1 < n) V_.prefetch(X_, order_[k + 1]);
@@ -145,6 +150,7 @@ class PerceptronColumns {
         for (std::size_t c = 0; c < b_.size(); ++c) f_[c] += b_[c];
         p_.correction(f_.data(), static_cast<std::size_t>(p_.labels[i]), first_, last_, p_.n_outputs,
                       gain_.data());
+        note_margins(static_cast<std::size_t>(p_.labels[i]));
         const double weight = p_.weights[i];
         bool any = false;
         for (std::size_t c = 0; c < b_.size(); ++c) {
@@ -164,6 +170,16 @@ class PerceptronColumns {
             }
         }
         seen_ += weight;
+    }
+
+    void note_margins(std::size_t y) {
+        double rival = -std::numeric_limits<double>::infinity();
+        for (std::size_t c = 0; c < b_.size(); ++c) {
+            const std::size_t positive = p_.n_outputs == 1 ? 1 : first_ + c;
+            if (separate_) margins_[c] = std::min(margins_[c], y == positive ? f_[c] : -f_[c]);
+            if (!separate_ && c != y) rival = std::max(rival, f_[c]);
+        }
+        if (!separate_) std::fill(margins_.begin(), margins_.end(), std::min(margins_[0], f_[y] - rival));
     }
 
     // A column without a mistake in a whole cycle is done, as it cannot change any more; joint rules end
@@ -187,6 +203,7 @@ class PerceptronColumns {
     std::vector<double> b_, b_sum_, visits_, gain_, f_;
     std::vector<std::int64_t> mistakes_, cycles_;
     std::vector<char> clean_;
+    std::vector<double> margins_;
     std::vector<std::size_t> order_;
     double seen_ = 0.0, work_ = 0.0;
 };

@@ -75,9 +75,7 @@ class SgdColumns {
         V_.store(p_.W + first_ * X_.d);
         std::copy(b_.begin(), b_.end(), p_.b + first_);
         if (!p_.shares) return;
-        std::vector<double> sums(X_.d * (last_ - first_));
-        B_.store(sums.data());
-        for (std::size_t k = 0; k < sums.size(); ++k) p_.total_W[first_ * X_.d + k] += sums[k];
+        B_.add_to(p_.total_W + first_ * X_.d);
         for (std::size_t c = 0; c < b_.size(); ++c) p_.total_b[first_ + c] += b_sum_[c];
     }
 

@@ -40,8 +40,10 @@ _HOMES = {
     "LogisticRegression": "nearline.estimators",
     "LinearSVM": "nearline.estimators",
     "SparsemaxClassifier": "nearline.estimators",
-    "SGD": "nearline.solvers.sgd",
+    "SGD": "nearline.solvers",
     "sgd_step": "nearline.solvers.sgd",
+    "perceptron_rule": "nearline.solvers.perceptron",
+    "Perceptron": "nearline.estimators",
 }
 
 __all__ = sorted(_HOMES)

@@ -2,6 +2,7 @@
 
 from nearline.estimators.least_squares import LeastSquaresClassifier
 from nearline.estimators.linear import LinearClassifier, LogisticRegression, SparsemaxClassifier
+from nearline.estimators.perceptron import Perceptron
 from nearline.estimators.svm import LinearSVM
 
 ESTIMATORS = {
@@ -12,5 +13,6 @@ ESTIMATORS = {
         LogisticRegression,
         LinearSVM,
         SparsemaxClassifier,
+        Perceptron,
     )
 }

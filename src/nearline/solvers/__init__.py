@@ -14,6 +14,7 @@ from nearline.solvers._ridge import RidgeFactorization
 from nearline.solvers.closed_form import ClosedForm
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
+from nearline.solvers.perceptron import PerceptronRule
 from nearline.solvers.sgd import SGD
 
 SOLVERS: dict[str, Solver] = {
@@ -29,6 +30,9 @@ SOLVERS: dict[str, Solver] = {
         SGD(),
     )
 }
+
+# Ways to learn that minimize no risk: reached by name, and refusing all losses but their own.
+RULES: dict[str, Solver] = {rule.name: rule for rule in (PerceptronRule(),)}
 
 
 def preference(risk: Risk) -> list[Solver]:
@@ -47,11 +51,12 @@ def choose(risk: Risk, solver: Solver | str) -> Solver:
             )
         return chosen
     if isinstance(solver, str):
-        if solver not in SOLVERS:
+        known = SOLVERS | RULES
+        if solver not in known:
             raise ValueError(
-                f"Unknown solver {solver!r}: choose 'auto' or one of {', '.join(map(repr, SOLVERS))}."
+                f"Unknown solver {solver!r}: choose 'auto' or one of {', '.join(map(repr, known))}."
             )
-        solver = SOLVERS[solver]
+        solver = known[solver]
     reason = solver.refuses(risk)
     if reason is not None:
         raise ValueError(reason)
@@ -61,6 +66,7 @@ def choose(risk: Risk, solver: Solver | str) -> Solver:
 __all__ = [
     "IRLS",
     "LBFGS",
+    "RULES",
     "SGD",
     "SOLVERS",
     "ClosedForm",
@@ -69,6 +75,7 @@ __all__ = [
     "GradientDescent",
     "Newton",
     "NewtonCG",
+    "PerceptronRule",
     "RidgeFactorization",
     "Solution",
     "Solver",

@@ -10,7 +10,7 @@ from nearline.arrays import Array, Design, as_design
 from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
-from nearline.risk import Risk
+from nearline.risk import Point, Risk
 from nearline.solvers._base import Solver, State
 from nearline.solvers._sgd_steps import Batch, Duals, Progress, check_eta, sgd_step
 
@@ -33,6 +33,7 @@ class SGDState(State):
     random: np.random.Generator = field(kw_only=True)
     row_duals: Duals | None = field(kw_only=True)  # losses with kinks have no gradient to derive duals from
     largest_eta: float = field(kw_only=True)
+    tol: float = field(kw_only=True)
     passes: int = 0
     last_move: Array | None = None
     turning: float = 0.0  # sum of inner products of successive moves, since eta was last lowered
@@ -119,6 +120,7 @@ class SGD(Solver):
             random=np.random.default_rng(self.seed),
             row_duals=duals,
             largest_eta=progress.eta,
+            tol=tol,
         )
 
     def step(self, risk: Risk, state: State) -> State:
@@ -133,6 +135,8 @@ class SGD(Solver):
         state.point = risk.at(self.answer(state.progress, risk.l1))
         if state.row_duals is not None:
             state.duals = state.row_duals.mean
+            if risk.unpenalized:
+                state.point = with_mean_gradient(risk, state.point, state.duals, state.tol)
         if schedule == "adaptive":
             self._adapt(state, state.progress.params.flat - before)
         return state
@@ -224,6 +228,25 @@ class SGD(Solver):
                 f"SGD diverged with eta = {progress.eta:g}: a step that is safe for these rows is "
                 f"{batch.safe_eta():g}. Give a smaller eta, or eta=None to have it chosen."
             )
+
+
+def with_mean_gradient(risk: Risk, point: Point, duals: Array, tol: float) -> Point:
+    """The point with the mean of the gradients taken, g = (1/S) sum_i s_i u_i x_i^T, in place of one at a kink.
+
+    Without a penalty there is no gap, and the gradient test of a loss with kinks needs the right sub-gradient. By
+    Fenchel's inequality g is an epsilon-sub-gradient at the point, epsilon = (1/S) sum_i s_i (loss(f_i) + loss*(u_i)
+    - u_i.f_i); it is taken only where epsilon <= tol P(W = 0), else the test must fail.
+    """
+    conjugate = risk.loss.conjugate(duals, risk.targets)
+    if conjugate is None:
+        return point
+    scores = point.scores.astype(np.float64)
+    excess = risk.loss.value(scores, risk.targets) + conjugate - (duals * scores).sum(axis=1)
+    if not risk.weights @ excess <= tol * risk.null_value * risk.total_weight:
+        return point
+    gradients = duals * risk.weights[:, None] / risk.total_weight
+    bias = gradients.sum(axis=0) if risk.bias else np.zeros(risk.n_outputs)
+    return replace(point, gradient=Params.of(risk.passes.back_product(gradients), bias))
 
 
 __all__ = ["SCHEDULES", "SGD", "Progress", "SGDState", "sgd_step"]
