@@ -19,5 +19,6 @@ void bind_pass(nb::module_& m);
 void bind_row_sums(nb::module_& m);
 void bind_sparse_pass(nb::module_& m);
 void bind_csr(nb::module_& m);
+void bind_sgd(nb::module_& m);
 
 }  // namespace nearline

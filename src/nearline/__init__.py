@@ -49,6 +49,10 @@ _HOMES = {
     "OneVsOne": "nearline.estimators",
     "is_separable": "nearline.separability",
     "Separability": "nearline.separability",
+    "SGD": "nearline.solvers",
+    "sgd_step": "nearline.solvers.sgd",
+    "perceptron_rule": "nearline.solvers.perceptron",
+    "Perceptron": "nearline.estimators",
 }
 
 __all__ = sorted(_HOMES)

@@ -151,3 +151,49 @@ def sparse_moments(
 
 def has_duplicates(indptr: Array, indices: Array, n_columns: int) -> bool:
     """Whether some row of a CSR matrix has a column twice."""
+def largest_square_norm(X: object) -> float:
+    """max over the rows of |x|^2."""
+
+def sgd(
+    X: object,
+    loss: str,
+    labels: Array,
+    distributions: Array,
+    weights: Array,
+    order: Array,
+    batch_size: int,
+    etas: Array,
+    shares: Array,
+    l1: float,
+    l2: float,
+    bias: bool,
+    W: Array,
+    b: Array,
+    total_W: Array,
+    total_b: Array,
+    duals: Array,
+    dual_total: Array,
+) -> None:
+    """Steps of stochastic gradient descent over the rows in `order`; W, b, totals and duals are updated."""
+
+def perceptron(
+    X: object,
+    rule: str,
+    labels: Array,
+    weights: Array,
+    max_cycles: int,
+    bias: bool,
+    averaged: bool,
+    shuffle: bool,
+    seed: int,
+    W: Array,
+    b: Array,
+    total_W: Array,
+    total_b: Array,
+    visits: Array,
+    mistakes: Array,
+    cycles: Array,
+    clean: Array,
+    margins: Array,
+) -> None:
+    """Cycles of the perceptron rule until one has no mistake; W, b, totals and counts are updated."""

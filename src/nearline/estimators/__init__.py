@@ -4,6 +4,7 @@ from nearline.estimators.bayes import BernoulliNB, GaussianNB, MultinomialNB
 from nearline.estimators.discriminant import LinearDiscriminantAnalysis, NearestCentroid
 from nearline.estimators.least_squares import LeastSquaresClassifier
 from nearline.estimators.linear import LinearClassifier, LogisticRegression, SparsemaxClassifier
+from nearline.estimators.perceptron import Perceptron
 from nearline.estimators.reductions import OneVsOne, OneVsRest
 from nearline.estimators.svm import LinearSVM
 
@@ -22,5 +23,6 @@ ESTIMATORS = {
         NearestCentroid,
         OneVsRest,
         OneVsOne,
+        Perceptron,
     )
 }

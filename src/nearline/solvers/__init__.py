@@ -14,7 +14,9 @@ from nearline.solvers._ridge import RidgeFactorization
 from nearline.solvers.closed_form import ClosedForm
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
+from nearline.solvers.perceptron import PerceptronRule
 from nearline.solvers.preconditioned import PreconditionedLBFGS
+from nearline.solvers.sgd import SGD
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
@@ -27,8 +29,12 @@ SOLVERS: dict[str, Solver] = {
         ConjugateGradient(),
         LBFGS(),
         PreconditionedLBFGS(),
+        SGD(),
     )
 }
+
+# Ways to learn that minimize no risk: reached by name, and refusing all losses but their own.
+RULES: dict[str, Solver] = {rule.name: rule for rule in (PerceptronRule(),)}
 
 
 def preference(risk: Risk) -> list[Solver]:
@@ -47,11 +53,12 @@ def choose(risk: Risk, solver: Solver | str) -> Solver:
             )
         return chosen
     if isinstance(solver, str):
-        if solver not in SOLVERS:
+        known = SOLVERS | RULES
+        if solver not in known:
             raise ValueError(
-                f"Unknown solver {solver!r}: choose 'auto' or one of {', '.join(map(repr, SOLVERS))}."
+                f"Unknown solver {solver!r}: choose 'auto' or one of {', '.join(map(repr, known))}."
             )
-        solver = SOLVERS[solver]
+        solver = known[solver]
     reason = solver.refuses(risk)
     if reason is not None:
         raise ValueError(reason)
@@ -61,6 +68,8 @@ def choose(risk: Risk, solver: Solver | str) -> Solver:
 __all__ = [
     "IRLS",
     "LBFGS",
+    "RULES",
+    "SGD",
     "SOLVERS",
     "ClosedForm",
     "ConjugateGradient",
@@ -68,6 +77,7 @@ __all__ = [
     "GradientDescent",
     "Newton",
     "NewtonCG",
+    "PerceptronRule",
     "PreconditionedLBFGS",
     "RidgeFactorization",
     "Solution",

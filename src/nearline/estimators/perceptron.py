@@ -1,0 +1,161 @@
+"""Perceptron: the classifier that learns from mistakes alone (SPEC E3, E6, E12)."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from nearline.arrays import Array, Design
+from nearline.estimators.linear import LinearModel
+from nearline.params import Params
+from nearline.solvers import ConvergenceWarning
+from nearline.solvers.perceptron import PerceptronResult, perceptron_rule
+
+
+class Perceptron(LinearModel):
+    """The perceptron rule: cycle through the rows, w += y x on each mistake y f(x) <= 0, until a cycle has none.
+
+    On separable rows it ends, after at most (R / gamma)^2 mistakes; on others it never does, and the mean of all
+    iterates (``averaged=True``) is the better answer.
+
+    Parameters
+    ----------
+    multiclass : for three or more classes "joint": for each c with f_c >= f_y, w_y += x and w_c -= x; "argmax": for
+        the largest such f_c only; "one-vs-rest": each class against all others, on its own.
+    averaged : whether the weights are the mean over all visits of rows, not the last ones.
+    bias : whether b is learned (as the weight of a constant feature 1).
+    max_iter : largest number of cycles.
+    seed : None: rows in the order given; a number: in an order drawn anew for each cycle.
+    class_weight : None, "balanced" or {label: weight}. Weights of classes and rows multiply the corrections.
+    warm_start : whether fit starts from the weights where the last one ended.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_ : as in scikit-learn.
+    n_iter_ : cycles, the one without mistakes included.
+    mistakes_ : number of mistakes made (joint: a row counts once for each class that it puts too high).
+    converged_ : whether there was a cycle without mistakes.
+    bound_ : upper bound on ``mistakes_`` from the separator found, see :class:`PerceptronResult`; None if there is
+        none (not converged, or not started at 0).
+    result_ : the :class:`PerceptronResult` of the last call.
+
+    Examples
+    --------
+    >>> from nearline import Perceptron
+    >>> model = Perceptron(bias=False).fit([[2.0, 2.0], [2.0, -1.0]], [+1, -1])
+    >>> model.coef_, model.mistakes_, bool(model.mistakes_ <= model.bound_)
+    (array([[0., 3.]]), 2, True)
+    """
+
+    result_: PerceptronResult
+
+    def __init__(
+        self,
+        multiclass: str = "joint",
+        *,
+        averaged: bool = False,
+        bias: bool = True,
+        max_iter: int = 1000,
+        seed: int | None = None,
+        class_weight: Any = None,
+        warm_start: bool = False,
+    ) -> None:
+        self.multiclass = multiclass
+        self.averaged = averaged
+        self.bias = bias
+        self.max_iter = max_iter
+        self.seed = seed
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Apply the rule until a cycle over (X, y) has no mistake, or ``max_iter`` cycles are done."""
+        X, targets, weights = self._validate_fit(X, y, sample_weight, self.class_weight)
+        start = self._start(X) if self.warm_start and hasattr(self, "result_") else None
+        result = self._rule(X, targets, weights, self.max_iter, start)
+        self._keep(X, result, result.total, result.visits)
+        self.mistakes_, self.n_iter_ = result.mistakes, max(result.n_iter, 1)
+        self.bound_ = result.bound
+        if not (self.converged_ or self.averaged):
+            warnings.warn(
+                f"The perceptron rule still made mistakes after max_iter = {self.max_iter} cycles, and never ends if "
+                "the rows are not separable: raise max_iter, or take averaged=True or another model (LinearSVM).",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """One cycle over the rows of a batch, from where the last batch ended. ``classes`` is needed at first."""
+        first = not hasattr(self, "result_")
+        X, targets, weights = self._validate_batch(X, y, classes, sample_weight, first)
+        result = self._rule(X, targets, weights, 1, None if first else self._start(X))
+        total, visits = result.total, result.visits
+        if not first:
+            total, visits = total.like(total.flat + self._total.flat), visits + self._visits
+        self._keep(X, result, total, visits)
+        self.mistakes_ = result.mistakes + (0 if first else self.mistakes_)
+        self.n_iter_ = 1 if first else self.n_iter_ + 1
+        self.bound_ = None
+        return self
+
+    def _rule(
+        self, X: Design, targets: Array, weights: Array, max_iter: int, start: Params | None
+    ) -> PerceptronResult:
+        return perceptron_rule(
+            X,
+            targets,
+            n_classes=len(self.classes_),
+            multiclass=self.multiclass,
+            weights=weights,
+            bias=self.bias,
+            averaged=self.averaged,
+            seed=self.seed,
+            max_iter=max_iter,
+            start=start,
+        )
+
+    def _start(self, X: Design) -> Params | None:
+        """Where the last call ended, if the shapes agree."""
+        params, n_classes = self.result_.params, len(self.classes_)
+        same = params.n_features == X.shape[1] and params.n_outputs == (1 if n_classes == 2 else n_classes)
+        return params if same else None
+
+    def _keep(self, X: Design, result: PerceptronResult, total: Params, visits: Array) -> None:
+        self.result_, self._total, self._visits = result, total, visits
+        params = result.params
+        if self.averaged:
+            share = np.where(visits > 0, visits, 1.0)
+            params = Params.of(total.W / share[:, None], total.b / share)
+        self.coef_, self.intercept_ = params.W.astype(X.dtype), params.b.astype(X.dtype)
+        self.converged_ = result.converged
+
+    def _validate_batch(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, first: bool
+    ) -> tuple[Design, Array, Array]:
+        dtype = [np.float64, np.float32]
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=first)
+        check_classification_targets(y)
+        if first and classes is None:
+            raise ValueError("The first call of partial_fit needs classes: give all labels that may come.")
+        if first:
+            self.classes_ = unique_labels(classes)
+        elif classes is not None and not np.array_equal(self.classes_, unique_labels(classes)):
+            raise ValueError(f"classes={classes!r} are not those of the first call, {self.classes_!r}.")
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y has labels {unknown!r} that are not in classes, {self.classes_!r}.")
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        targets = np.searchsorted(self.classes_, y)
+        if self.class_weight is not None:
+            weights = weights * self._batch_class_weights()[targets]
+        return X, targets.astype(np.int32), weights
+
+    def _batch_class_weights(self) -> Array:
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs all rows at once: give partial_fit a dictionary {label: weight}."
+            )
+        return self._class_weights(self.class_weight, self.classes_)

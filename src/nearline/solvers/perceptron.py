@@ -1,0 +1,209 @@
+"""The perceptron rule (SPEC D9): learn from mistakes only, until there are none. It minimizes no risk."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from nearline import _core
+from nearline.arrays import Array, Design, as_design
+from nearline.losses import signs
+from nearline.params import Params
+from nearline.risk import Point, Risk
+from nearline.solvers._base import Solver, State
+from nearline.solvers._sgd_steps import rows_of
+
+MULTICLASS = ("joint", "argmax", "one-vs-rest")
+
+
+@dataclass(frozen=True)
+class PerceptronResult:
+    """How the rule ended.
+
+    A mistake is a visit of a row with z = y f <= 0 (two classes, and each column of one-vs-rest), with f_c >= f_y
+    for a class c (joint: each such c counts), or with a best rival f_c >= f_y (argmax).
+
+    ``bound`` is Novikoff's, from the separator that was found: with R = max |[x; 1]| (without the 1 if there is no
+    bias) and gamma the smallest margin of the rows under the final [W, b] divided by its norm,
+
+        mistakes <= m (s_max / s_min) (R / gamma)^2,     m = 1 (two classes), 2 (argmax), K (joint),
+
+    where s are the positive sample weights; one-vs-rest adds the bounds of its columns. It holds for a start at 0, and
+    is None after another start, and where the rule did not end.
+    """
+
+    params: Params  # the last iterate
+    total: Params  # sum of s_i W over the visits (if averaged)
+    visits: Array  # (K,) sum of s_i over the visits
+    mistakes: int
+    n_iter: int  # cycles, the one without mistakes included
+    converged: bool  # whether a cycle had no mistake
+    radius: float | None = None
+    margins: Array | None = None  # gamma, one for each separate problem
+    bound: float | None = None
+
+    @property
+    def mean(self) -> Params:
+        """The mean of the weights over all visits: the averaged perceptron."""
+        visits = np.where(self.visits > 0, self.visits, 1.0)
+        return Params.of(self.total.W / visits[:, None], self.total.b / visits)
+
+
+def perceptron_rule(
+    X: Any,
+    targets: Any,
+    *,
+    n_classes: int | None = None,
+    multiclass: str = "joint",
+    weights: Any = None,
+    bias: bool = True,
+    averaged: bool = False,
+    seed: int | None = None,
+    max_iter: int = 1000,
+    start: Params | None = None,
+) -> PerceptronResult:
+    """Cycle through the rows, correct W on mistakes, until a whole cycle has none (or ``max_iter`` cycles).
+
+    Two classes, y in {-1, +1}: if y (w.x + b) <= 0, then w += s y x and b += s y, s the row's weight. More classes:
+
+    - "joint": for each c with f_c >= f_y, w_y += s x and w_c -= s x
+    - "argmax": the same, for the largest of these f_c only
+    - "one-vs-rest": K rules of two classes, each class against all others.
+
+    Parameters
+    ----------
+    X : (n, D) array or sparse matrix.
+    targets : (n,) class numbers 0 .. C-1; of two classes, 1 is y = +1.
+    averaged : whether to sum the iterates, for ``result.mean``.
+    seed : None: rows in the order given; a number: in an order drawn anew for each cycle.
+    start : where to start, 0 if None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import perceptron_rule
+    >>> result = perceptron_rule(np.array([[2.0, 2.0], [2.0, -1.0]]), [1, 0], bias=False)
+    >>> result.params.W, result.mistakes, result.converged  # 0 -> (2, 2) -> (0, 3)
+    (array([[0., 3.]]), 2, True)
+    """
+    X, labels = as_design(X), np.ascontiguousarray(targets, dtype=np.int32)
+    n_rows, D = X.shape
+    s = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    if len(labels) != n_rows or len(s) != n_rows:
+        raise ValueError(
+            f"X has {n_rows} rows, but targets {len(labels)} and weights {len(s)}: give one for each row."
+        )
+    if multiclass not in MULTICLASS:
+        raise ValueError(f"multiclass must be one of {', '.join(map(repr, MULTICLASS))}, got {multiclass!r}.")
+    if not (max_iter >= 0 and max_iter == int(max_iter)):
+        raise ValueError(f"max_iter must be a whole number >= 0, got {max_iter!r}.")
+    if start is None:
+        n_classes = int(labels.max(initial=1)) + 1 if n_classes is None else n_classes
+        start = Params.zeros(1 if n_classes <= 2 else n_classes, D)
+    elif start.n_features != D:
+        raise ValueError(f"start has weights for {start.n_features} features, but X has {D}.")
+    return _run(X, labels, s, multiclass, bias, averaged, seed, int(max_iter), start)
+
+
+def _run(
+    X: Design,
+    labels: Array,
+    weights: Array,
+    multiclass: str,
+    bias: bool,
+    averaged: bool,
+    seed: int | None,
+    max_iter: int,
+    start: Params,
+) -> PerceptronResult:
+    params, total, K = start.copy(), start.like(np.zeros_like(start.flat)), start.n_outputs
+    visits, smallest = np.zeros(K), np.zeros(K)
+    mistakes, cycles, clean = np.zeros(K, np.int64), np.zeros(K, np.int64), np.zeros(K, np.bool_)
+    rule = "one-vs-rest" if K == 1 else multiclass
+    shuffle = seed is not None
+    _core.perceptron(
+        rows_of(X), rule, labels, weights, max_iter, bias, averaged, shuffle, seed or 0,
+        params.W, params.b, total.W, total.b, visits, mistakes, cycles, clean, smallest,
+    )  # fmt: skip
+    result = PerceptronResult(
+        params, total, visits, int(mistakes.sum()), int(cycles.max()), bool(clean.all())
+    )
+    if not result.converged or start.flat.any() or not weights.any():
+        return result
+    squares = (params.W**2).sum(axis=1) + params.b**2
+    separate = rule == "one-vs-rest"
+    margins = smallest / np.sqrt(squares) if separate else smallest[:1] / np.sqrt(squares.sum())
+    used = weights > 0
+    rows = X if used.all() else X[np.flatnonzero(used)]
+    radius = float(np.sqrt(_core.largest_square_norm(rows_of(rows)) + float(bias)))
+    factor = {"one-vs-rest": 1, "argmax": 2, "joint": K}[rule] * weights.max() / weights[used].min()
+    bound = float((factor * (radius / margins) ** 2).sum())
+    return replace(result, radius=radius, margins=margins, bound=bound)
+
+
+@dataclass
+class PerceptronState(State):
+    """The number of cycles so far, which seeds the next shuffle."""
+
+    cycles: int = field(default=0, kw_only=True)
+
+
+@dataclass(frozen=True)
+class PerceptronRule(Solver):
+    """The rule under the name 'perceptron', for risks of the perceptron losses without a penalty.
+
+    One iteration is one cycle. The fit has converged when no row is mistaken; on rows that are not separable it never
+    does, and goes on to ``max_iter``.
+    """
+
+    name: ClassVar[str] = "perceptron"
+    max_iter: int = 1000
+    multiclass: str = "joint"
+    seed: int | None = None
+
+    def refuses(self, risk: Risk) -> str | None:
+        if risk.loss.name not in ("perceptron", "multiclass-perceptron"):
+            return (
+                "The perceptron rule learns from mistakes alone and cannot minimize the risk of loss "
+                f"'{risk.loss.name}': use 'sgd', which takes such steps for any loss, or solver='auto'."
+            )
+        if not risk.unpenalized:
+            return f"The perceptron rule takes no penalty (set alpha=0): {risk.loss.refusal}."
+        if risk.targets.ndim == 2:
+            return "The perceptron rule needs one class for each row: give class numbers as targets."
+        return None
+
+    def start(self, risk: Risk, params: Params, tol: float) -> PerceptronState:
+        return PerceptronState(self._point(risk, params))
+
+    def step(self, risk: Risk, state: State) -> State:
+        assert isinstance(state, PerceptronState)
+        result = perceptron_rule(
+            risk.X,
+            risk.targets,
+            multiclass=self.multiclass if risk.loss.joint else "one-vs-rest",
+            weights=risk.weights,
+            bias=risk.bias,
+            seed=None if self.seed is None else self.seed + state.cycles,
+            max_iter=1,
+            start=state.point.params,
+        )
+        state.cycles += 1
+        state.point = self._point(risk, result.params)
+        return state
+
+    def _point(self, risk: Risk, params: Params) -> Point:
+        """The risk at ``params``, with the sub-gradient that counts ties as mistakes: 0 only if there are none."""
+        point = risk.at(params)
+        scores = point.scores.astype(np.float64)
+        if risk.loss.joint:
+            rows = np.arange(risk.n_rows)
+            G = (scores >= scores[rows, risk.targets][:, None]).astype(np.float64)
+            G[rows, risk.targets] = 1.0 - G.sum(axis=1)
+        else:
+            y = signs(risk.targets, risk.n_outputs)
+            G = -y * (y * scores <= 0)
+        G = G * risk.weights[:, None] / risk.total_weight
+        bias = G.sum(axis=0) if risk.bias else np.zeros(risk.n_outputs)
+        gradient = Params.of(risk.passes.back_product(G), bias)
+        return Point(params, point.scores, point.data_loss, point.penalty, gradient)

@@ -1,0 +1,252 @@
+"""Stochastic gradient descent, a row or a mini-batch at a time (SPEC D3, D4, D15)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from nearline.arrays import Array, Design, as_design
+from nearline.losses import LOSSES, Loss
+from nearline.params import Params
+from nearline.regularizers import REGULARIZERS, Regularizer
+from nearline.risk import Point, Risk
+from nearline.solvers._base import Solver, State
+from nearline.solvers._sgd_steps import Batch, Duals, Progress, check_eta, sgd_step
+
+# eta_t from (eta, l2 = alpha times the strength of |W|^2 / 2, decay, t = number of steps taken before).
+Schedule = Callable[[float, float, float, Array], Array]
+SCHEDULES: dict[str, Schedule] = {
+    "constant": lambda eta, l2, decay, t: np.full(len(t), eta),
+    "decaying": lambda eta, l2, decay, t: eta / (1.0 + decay * t),
+    "optimal": lambda eta, l2, decay, t: eta / np.maximum(1.0 + eta * l2 * t, np.sqrt(1.0 + decay * t)),
+    "adaptive": lambda eta, l2, decay, t: np.full(len(t), eta),
+}
+
+
+@dataclass
+class SGDState(State):
+    """Progress over the rows of a risk, and what the adaptive schedule and the certificate need."""
+
+    progress: Progress = field(kw_only=True)
+    rows: Batch = field(kw_only=True)
+    random: np.random.Generator = field(kw_only=True)
+    row_duals: Duals | None = field(kw_only=True)  # losses with kinks have no gradient to derive duals from
+    largest_eta: float = field(kw_only=True)
+    tol: float = field(kw_only=True)
+    passes: int = 0
+    last_move: Array | None = None
+    turning: float = 0.0  # sum of inner products of successive moves, since eta was last lowered
+    age: int = 0  # passes since then
+
+
+@dataclass(frozen=True)
+class SGD(Solver):
+    """Stochastic gradient descent. One iteration is one pass over the rows, in an order drawn anew each time.
+
+    Step t, over a batch with mean gradient G (of the data loss, in W) and g (in b), see :func:`sgd_step`:
+
+        W <- soft((1 - eta_t alpha l2) W - eta_t G, eta_t alpha l1),     b <- b - eta_t g
+
+    Parameters
+    ----------
+    schedule : how eta_t, the step size, goes down from ``eta``:
+
+        - "constant": eta
+        - "decaying": eta / (1 + decay t)
+        - "optimal": eta / max(1 + eta alpha l2 t, sqrt(1 + decay t)); the first is 1 / (alpha l2 (t_0 + t)), which
+          no schedule beats for long under an L2 penalty, the second does well before and without it
+        - "adaptive": halved when passes turn back on themselves, that is when the moves of successive passes point
+          against each other; never below eta / (number of passes)^(3/4). Each value starts at the last one's mean.
+        - "auto": "adaptive" for smooth losses, "optimal" for those with kinks.
+    eta : first step size. None: the largest that is safe, 1 / (steepness of the loss * max |x|^2 + alpha l2).
+    decay : speed of the schedules that have it. None: 1 / (number of rows), or 1e-4 in :meth:`partial_fit`.
+    batch_size : rows a step; their gradients are averaged.
+    averaged : whether the answer is the mean of the iterates, later ones counting more in proportion to t (with an
+        L1 penalty it is 0 where the last iterate is, so that exact zeros stay), else the last iterate.
+    shuffle, seed : the order of the rows. ``shuffle=False`` goes through them as they are.
+
+    Features of very different scales make SGD slow (it stays plain, so that its steps are those of the textbook):
+    scale them first, or take another solver, which does that inside.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import Risk, SGD, minimize
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [3.0, 1.0], [2.0, 3.0]])
+    >>> risk = Risk(X, np.array([0, 0, 1, 1]), loss="logistic", alpha=0.1)
+    >>> minimize(risk, SGD(batch_size=2), tol=1e-2).converged
+    True
+    """
+
+    name: ClassVar[str] = "sgd"
+    max_iter: int = 1000
+    schedule: str = "auto"
+    eta: float | None = None
+    decay: float | None = None
+    batch_size: int = 1
+    averaged: bool = True
+    shuffle: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.schedule not in ("auto", *SCHEDULES):
+            names = ", ".join(map(repr, ("auto", *SCHEDULES)))
+            raise ValueError(f"Unknown schedule {self.schedule!r}: choose one of {names}.")
+        if self.eta is not None:
+            check_eta(self.eta, 0.0)
+        if self.decay is not None and not 0 <= self.decay < np.inf:
+            raise ValueError(f"decay must be a finite number >= 0, or None, got {self.decay!r}.")
+        if not (self.batch_size >= 1 and self.batch_size == int(self.batch_size)):
+            raise ValueError(f"batch_size must be a whole number >= 1, got {self.batch_size!r}.")
+
+    # -- a risk ----------------------------------------------------------------------------------------------
+
+    def refuses(self, risk: Risk) -> str | None:
+        return None if risk.loss.refusal is None else f"{risk.loss.refusal}."
+
+    def start(self, risk: Risk, params: Params, tol: float) -> SGDState:
+        visited = np.flatnonzero(risk.weights > 0)
+        weights = risk.weights * (len(visited) / risk.total_weight)  # of mean 1 over the visited rows
+        rows = Batch(risk.X, risk.targets, weights, risk.loss, risk.l1, risk.l2, risk.bias, visited)
+        duals = None if risk.loss.smooth else Duals.zeros(risk.n_rows, risk.n_outputs)
+        progress = self.begin(params)
+        progress.eta = self._first_eta(rows)
+        return SGDState(
+            risk.at(params),
+            None if duals is None else duals.mean,
+            progress=progress,
+            rows=rows,
+            random=np.random.default_rng(self.seed),
+            row_duals=duals,
+            largest_eta=progress.eta,
+            tol=tol,
+        )
+
+    def step(self, risk: Risk, state: State) -> State:
+        assert isinstance(state, SGDState)
+        schedule = self.schedule
+        if schedule == "auto":
+            schedule = "adaptive" if risk.loss.smooth else "optimal"
+        rows, before = state.rows, state.progress.params.flat.copy()
+        if self.shuffle:
+            rows = replace(rows, order=state.random.permutation(rows.order))
+        self._advance(state.progress, rows, state.row_duals, schedule, 1.0 / len(rows.order))
+        state.point = risk.at(self.answer(state.progress, risk.l1))
+        if state.row_duals is not None:
+            state.duals = state.row_duals.mean
+            if risk.unpenalized:
+                state.point = with_mean_gradient(risk, state.point, state.duals, state.tol)
+        if schedule == "adaptive":
+            self._adapt(state, state.progress.params.flat - before)
+        return state
+
+    def _adapt(self, state: SGDState, move: Array) -> None:
+        """Halve eta if the passes since it was last lowered have, on the whole, turned back."""
+        assert state.progress.eta is not None
+        state.passes += 1
+        state.age += 1
+        state.turning += 0.0 if state.last_move is None else float(move @ state.last_move)
+        state.last_move = move
+        if state.age < 3 or state.turning >= 0:
+            return
+        eta = max(0.5 * state.progress.eta, state.largest_eta / (1 + state.passes) ** 0.75)
+        if eta < state.progress.eta:
+            state.progress.eta = eta
+            if self.averaged:
+                state.progress.restart_at_mean()
+        state.turning, state.last_move, state.age = 0.0, None, 0
+
+    # -- batches, one after the other ------------------------------------------------------------------------
+
+    def begin(self, params: Params, t: int = 0) -> Progress:
+        """Progress at ``params``; ``t`` is the number of steps that led there, for the schedule."""
+        return Progress(params.copy(), params.like(np.zeros_like(params.flat)), t=t, since=t)
+
+    def answer(self, progress: Progress, l1: float) -> Params:
+        """The parameters to use: the mean of the iterates or the last one, as ``averaged`` says."""
+        if not self.averaged:
+            return progress.params.copy()
+        mean = progress.mean
+        if l1 > 0:
+            mean.W[progress.params.W == 0] = 0.0
+        return mean
+
+    def partial_fit(
+        self,
+        progress: Progress,
+        X: Design,
+        targets: Array,
+        *,
+        loss: Loss | str = "logistic",
+        regularizer: Regularizer | str = "l2",
+        alpha: float = 1e-4,
+        weights: Array | None = None,
+        bias: bool = True,
+    ) -> Params:
+        """One pass over new rows, in the order given; the schedule goes on where the last batch ended (SPEC E12).
+
+        ``progress`` (last iterate, steps taken, running mean) is changed in place; the parameters to use from here
+        on are returned. Weights multiply the gradients of their rows as they are, as the rows to come are not known.
+        Schedules that watch whole passes ("adaptive", "auto") act as "optimal". To fit batch by batch::
+
+            progress = sgd.begin(Params.zeros(K, D))                # before the first batch, or at fitted Params
+            params = sgd.partial_fit(progress, X, targets, loss=..., regularizer=..., alpha=..., weights=...)
+        """
+        loss = LOSSES[loss] if isinstance(loss, str) else loss
+        regularizer = REGULARIZERS[regularizer] if isinstance(regularizer, str) else regularizer
+        X, targets = as_design(X), np.asarray(targets)
+        targets = np.ascontiguousarray(targets, dtype=np.float64 if targets.ndim == 2 else np.int32)
+        weights = np.ones(X.shape[0]) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+        l1, l2 = alpha * regularizer.l1, alpha * regularizer.l2
+        batch = Batch(X, targets, weights, loss, l1, l2, bias, np.flatnonzero(weights > 0))
+        eta = self._first_eta(batch)
+        progress.eta = eta if progress.eta is None else min(eta, progress.eta)
+        schedule = "optimal" if self.schedule in ("auto", "adaptive") else self.schedule
+        self._advance(progress, batch, None, schedule, 1e-4)
+        return self.answer(progress, l1)
+
+    def _first_eta(self, batch: Batch) -> float:
+        eta = batch.safe_eta() if self.eta is None else self.eta
+        check_eta(eta, batch.l2)
+        return eta
+
+    def _advance(
+        self, progress: Progress, batch: Batch, duals: Duals | None, schedule: str, default_decay: float
+    ) -> None:
+        """All steps of one pass over the batch's rows."""
+        assert progress.eta is not None
+        t = progress.t + np.arange(-(-len(batch.order) // self.batch_size), dtype=np.float64)
+        decay = default_decay * self.batch_size if self.decay is None else self.decay
+        etas = SCHEDULES[schedule](progress.eta, batch.l2, decay, t)
+        shares = t - progress.since + 1.0 if self.averaged else np.empty(0)
+        batch.run(progress, self.batch_size, etas, shares, duals)
+        progress.t += len(t)
+        progress.total_share += float(shares.sum())
+        if not np.isfinite(progress.params.flat).all():
+            raise ValueError(
+                f"SGD diverged with eta = {progress.eta:g}: a step that is safe for these rows is "
+                f"{batch.safe_eta():g}. Give a smaller eta, or eta=None to have it chosen."
+            )
+
+
+def with_mean_gradient(risk: Risk, point: Point, duals: Array, tol: float) -> Point:
+    """The point with the mean of the gradients taken, g = (1/S) sum_i s_i u_i x_i^T, in place of one at a kink.
+
+    Without a penalty there is no gap, and the gradient test of a loss with kinks needs the right sub-gradient. By
+    Fenchel's inequality g is an epsilon-sub-gradient at the point, epsilon = (1/S) sum_i s_i (loss(f_i) + loss*(u_i)
+    - u_i.f_i); it is taken only where epsilon <= tol P(W = 0), else the test must fail.
+    """
+    conjugate = risk.loss.conjugate(duals, risk.targets)
+    if conjugate is None:
+        return point
+    scores = point.scores.astype(np.float64)
+    excess = risk.loss.value(scores, risk.targets) + conjugate - (duals * scores).sum(axis=1)
+    if not risk.weights @ excess <= tol * risk.null_value * risk.total_weight:
+        return point
+    gradients = duals * risk.weights[:, None] / risk.total_weight
+    bias = gradients.sum(axis=0) if risk.bias else np.zeros(risk.n_outputs)
+    return replace(point, gradient=Params.of(risk.passes.back_product(gradients), bias))
+
+
+__all__ = ["SCHEDULES", "SGD", "Progress", "SGDState", "sgd_step"]
