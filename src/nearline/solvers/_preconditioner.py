@@ -70,6 +70,8 @@ class Preconditioner:
         from scipy.linalg import cho_solve
 
         right = np.hstack([along, b[:, None]]) if self.bias else along
+        if right.size == 0:
+            return along, b
         groups = right.reshape(len(self.blocks), -1)
         solved = [cho_solve(block, group, check_finite=False) for block, group in zip(self.blocks, groups)]
         solution = np.concatenate(solved).reshape(right.shape)
@@ -183,13 +185,15 @@ def _factor(block: Array, penalty: Array) -> Any:
     """Cholesky factor of a damped block of the Hessian."""
     from scipy.linalg import LinAlgError, cho_factor
 
-    copies = len(block) // len(penalty)
+    copies = len(block) // max(len(penalty), 1)
+    if copies == 0:  # neither axes nor a bias
+        return None
     H = block.astype(np.float64) + np.kron(np.eye(copies), penalty)
     diagonal = np.diag(H).copy()
     diagonal = np.maximum(diagonal, 1e-9 * max(float(diagonal.max()), 1e-300))
     damping = DAMPING
     while True:
-        np.fill_diagonal(H, diagonal * (1.0 + damping))
+        np.fill_diagonal(H, diagonal + damping * diagonal.mean())
         try:
             return cho_factor(H, lower=True, check_finite=False)
         except LinAlgError:  # rounding of a float32 sum: damp until it is positive definite
