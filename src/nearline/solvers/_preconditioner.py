@@ -29,14 +29,15 @@ TILE = 1024  # rows that one product takes
 
 
 def leading_size(risk: Risk, axes: PrincipalAxes) -> int:
-    """How many axes are leading: so many that the block costs about as much as a few passes over X."""
-    D, K = risk.n_features, risk.n_outputs
-    entries = float(risk.X.nnz if risk.sparse else risk.n_rows * D)
-    if risk.loss.joint:
-        size = int((4.0 * entries * K) ** (1.0 / 3.0)) // K - 1
-    else:
-        size = int((2.0 * entries) ** (1.0 / 3.0)) - 1
-    return int(min(max(size, 8), 1024, axes.vectors.shape[1]))
+    """How many axes r are leading: so many that the block costs about as much as a few passes over X.
+
+    With a number of rows proportional to K r it takes K^3 r^3 operations where the loss couples the classes, else
+    K^2 r^3 (a pass takes K times the entries of X).
+    """
+    K = risk.n_outputs
+    entries = float(risk.X.nnz if risk.sparse else risk.n_rows * risk.n_features)
+    size = (4.0 * entries / (K * K if risk.loss.joint else K)) ** (1.0 / 3.0)
+    return int(min(max(size - 1.0, 8.0), 1024.0, axes.vectors.shape[1]))
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class Preconditioner:
         from scipy.linalg import cho_solve
 
         right = np.hstack([along, b[:, None]]) if self.bias else along
+        if right.size == 0:
+            return along, b
         groups = right.reshape(len(self.blocks), -1)
         solved = [cho_solve(block, group, check_finite=False) for block, group in zip(self.blocks, groups)]
         solution = np.concatenate(solved).reshape(right.shape)
@@ -83,8 +86,9 @@ def precondition(
 
     With ``n_leading=0`` it is very cheap, and exact where all rows have the same curvature, as they have at W = 0.
     """
-    size = (n_leading + 1) * (risk.n_outputs if risk.loss.joint else 1)
-    rows, curvature = _sample(risk, point, max(ROWS_PER_UNKNOWN * size, 1000))
+    # Each class needs its own rows, and gets about a K-th of those that are drawn.
+    n_rows = max(ROWS_PER_UNKNOWN * (n_leading + 1) * risk.n_outputs, 1000)
+    rows, curvature = _sample(risk, point, n_rows)
     V, scale = (
         axes.vectors,
         risk.l2 / coordinates.unit[:, None] ** 2,
@@ -183,13 +187,15 @@ def _factor(block: Array, penalty: Array) -> Any:
     """Cholesky factor of a damped block of the Hessian."""
     from scipy.linalg import LinAlgError, cho_factor
 
-    copies = len(block) // len(penalty)
+    copies = len(block) // max(len(penalty), 1)
+    if copies == 0:  # neither axes nor a bias
+        return None
     H = block.astype(np.float64) + np.kron(np.eye(copies), penalty)
     diagonal = np.diag(H).copy()
     diagonal = np.maximum(diagonal, 1e-9 * max(float(diagonal.max()), 1e-300))
     damping = DAMPING
     while True:
-        np.fill_diagonal(H, diagonal * (1.0 + damping))
+        np.fill_diagonal(H, diagonal + damping * diagonal.mean())
         try:
             return cho_factor(H, lower=True, check_finite=False)
         except LinAlgError:  # rounding of a float32 sum: damp until it is positive definite

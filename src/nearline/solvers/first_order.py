@@ -1,18 +1,16 @@
 """Solvers that need gradients only: gradient descent, conjugate gradients, L-BFGS (SPEC D2, D7, D8)."""
 
-from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
-
-import numpy as np
 
 from nearline.arrays import Array
 from nearline.params import Params
 from nearline.risk import Point, Risk
 from nearline.solvers._base import Solver, State
 from nearline.solvers._conditioning import Coordinates
+from nearline.solvers._groups import Groups
 from nearline.solvers._line_search import wolfe
+from nearline.solvers._memory import Memory
 
 REFRESH = 25  # iterations after which scores are computed anew, not updated
 
@@ -118,9 +116,9 @@ class ConjugateGradient(Solver):
 
 @dataclass
 class LbfgsState(RayState):
-    """Ray state with the last pairs (change of z, change of gradient)."""
+    """Ray state with the last changes of place and gradient."""
 
-    pairs: deque[tuple[Array, Array, float]] = field(default_factory=deque)
+    memory: Memory = field(kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -137,45 +135,24 @@ class LBFGS(Solver):
     def start(self, risk: Risk, params: Params, tol: float) -> LbfgsState:
         point, coordinates = risk.at(params), Coordinates(risk)
         gradient = coordinates.pull_back(point.gradient)
-        return LbfgsState(point, coordinates=coordinates, gradient=gradient, pairs=deque(maxlen=self.memory))
+        return LbfgsState(
+            point, coordinates=coordinates, gradient=gradient, memory=Memory(Groups.of(risk), self.memory)
+        )
 
     def step(self, risk: Risk, state: State) -> State:
         assert isinstance(state, LbfgsState)
-        direction = two_loop(state.gradient, state.pairs)
+        direction = state.memory.descent(state.gradient)
         point, t = advance(risk, state, direction, 1.0)
         if t == 0.0:
-            state.stuck = not state.pairs
-            state.pairs.clear()
+            state.stuck = not state.memory
+            state.memory.clear()
             return state
-        self._remember(state, point, t * direction)
+        remember(state, point, t * direction)
         return state
 
-    def _remember(self, state: LbfgsState, point: Point, change: Array) -> None:
-        """Move to the point and keep the pair of changes, if it says that the risk is curved along it."""
-        gradient = state.coordinates.pull_back(point.gradient)
-        turn = gradient - state.gradient
-        if (product := float(change @ turn)) > 1e-12 * float(np.linalg.norm(change) * np.linalg.norm(turn)):
-            state.pairs.append((change, turn, product))
-        state.point, state.gradient = point, gradient
 
-
-def two_loop(
-    gradient: Array,
-    pairs: deque[tuple[Array, Array, float]],
-    inverse: Callable[[Array], Array] | None = None,
-) -> Array:
-    """-H gradient with the BFGS inverse Hessian H built from the pairs upon ``inverse`` (else a scaled identity)."""
-    q = gradient.copy()
-    coefficients = []
-    for s, y, sy in reversed(pairs):
-        a = float(s @ q) / sy
-        q -= a * y
-        coefficients.append(a)
-    if inverse is not None:
-        q = inverse(q)
-    elif pairs:
-        _, y, sy = pairs[-1]
-        q *= sy / float(y @ y)
-    for (s, y, sy), a in zip(pairs, reversed(coefficients)):
-        q += (a - float(y @ q) / sy) * s
-    return -q
+def remember(state: LbfgsState, point: Point, change: Array) -> None:
+    """Move to the point and keep the pair of changes."""
+    gradient = state.coordinates.pull_back(point.gradient)
+    state.memory.append(change, gradient - state.gradient)
+    state.point, state.gradient = point, gradient

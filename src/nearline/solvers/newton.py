@@ -10,6 +10,7 @@ from nearline.params import Params
 from nearline.risk import Risk
 from nearline.solvers._base import Solver, State
 from nearline.solvers._conditioning import Coordinates
+from nearline.solvers._groups import Groups, dots, ratio
 from nearline.solvers._line_search import wolfe
 from nearline.solvers.first_order import RayState, advance, needs_gradient
 
@@ -111,25 +112,31 @@ class NewtonCG(Solver):
         return state
 
     def _solve(self, risk: Risk, state: NewtonCgState) -> Array:
-        g = state.gradient
-        norm = float(np.linalg.norm(g))
-        forcing = min(0.1, (norm / max(state.first_norm, 1e-300)) ** 0.5)
+        """H d = -g by conjugate gradients, each group of outputs at its own pace."""
+        groups, like = Groups.of(risk), state.point.params.like
+        g = groups.split(state.gradient)
+        first = dots(g, g)
+        forcing = min(0.1, (float(np.sqrt(first.sum())) / max(state.first_norm, 1e-300)) ** 0.5)
         d, r = np.zeros_like(g), -g
-        p, rr = r.copy(), norm * norm
+        p, rr = r.copy(), first
         for _ in range(self.inner_iter):
-            if rr <= (forcing * norm) ** 2:
+            if (rr <= forcing**2 * first).all():
                 break
-            direction = state.coordinates.to_params(state.point.params.like(p))
-            Hp = state.coordinates.pull_back(risk.hessian_product(state.point, direction))
-            curvature = float(p @ Hp)
-            if curvature <= 1e-14 * float(p @ p):  # flat: the quadratic model ends here
-                return d if d.any() else -g
-            step = rr / curvature
+            direction = state.coordinates.to_params(like(groups.join(p)))
+            Hp = groups.split(state.coordinates.pull_back(risk.hessian_product(state.point, direction)))
+            curvature = dots(p, Hp)
+            # A group that is flat along p, or done, stays where it is: its quadratic model ends here.
+            moving = (curvature > 1e-14 * dots(p, p)) & (rr > forcing**2 * first)
+            if not moving.any():
+                break
+            step = np.where(moving, ratio(rr, curvature), 0.0)
             d += step * p
-            r -= step * Hp
-            rr, previous = float(r @ r), rr
-            p = r + (rr / previous) * p
-        return d if d.any() else -g
+            r = r - step * Hp
+            new = dots(r, r)
+            p = np.where(moving, r + ratio(new, rr) * p, 0.0)
+            rr = np.where(moving, new, 0.0)
+        still = ~d.any(axis=1, keepdims=True)
+        return groups.join(np.where(still, -g, d))
 
 
 def solve(H: Array, right_side: Array) -> Array:

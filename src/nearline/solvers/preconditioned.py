@@ -1,6 +1,5 @@
 """L-BFGS that starts from an approximate inverse Hessian (SPEC D8): few iterations, each little dearer."""
 
-from collections import deque
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -12,8 +11,10 @@ from nearline.risk import Risk
 from nearline.solvers._axes import PrincipalAxes, principal_axes
 from nearline.solvers._base import State
 from nearline.solvers._conditioning import Coordinates
+from nearline.solvers._groups import Groups
+from nearline.solvers._memory import Memory
 from nearline.solvers._preconditioner import Preconditioner, leading_size, precondition, row_mass
-from nearline.solvers.first_order import LBFGS, LbfgsState, advance, two_loop
+from nearline.solvers.first_order import LBFGS, LbfgsState, advance, remember
 from nearline.solvers.newton import needs_curvature
 
 MOST_SPARSE_FEATURES = 1024  # beyond it principal axes of sparse rows cost more than they bring
@@ -51,11 +52,12 @@ class PreconditionedLBFGS(LBFGS):
     def start(self, risk: Risk, params: Params, tol: float) -> PreconditionedState:
         point, coordinates = risk.at(params), Coordinates(risk, plain_if_tame=True)
         axes = principal_axes(risk, coordinates)
-        pairs: deque[tuple[Array, Array, float]] = deque(
-            maxlen=max(10, min(self.memory, 4_000_000 // params.flat.size))
-        )
         gradient = coordinates.pull_back(point.gradient)
-        return PreconditionedState(point, coordinates=coordinates, gradient=gradient, pairs=pairs, axes=axes)
+        size = max(10, min(self.memory, MOST_NUMBERS_KEPT // params.flat.size))
+        memory = Memory(Groups.of(risk), size)
+        return PreconditionedState(
+            point, coordinates=coordinates, gradient=gradient, memory=memory, axes=axes
+        )
 
     def step(self, risk: Risk, state: State) -> State:
         assert isinstance(state, PreconditionedState)
@@ -64,14 +66,14 @@ class PreconditionedLBFGS(LBFGS):
         apply = state.preconditioner
         assert apply is not None
         params = state.point.params
-        direction = two_loop(state.gradient, state.pairs, lambda g: apply(params.like(g)).flat)
+        direction = state.memory.descent(state.gradient, lambda g: apply(params.like(g)).flat)
         point, t = advance(risk, state, direction, 1.0)
         if t == 0.0:
-            state.stuck = not state.pairs and state.next_look > state.age + 1
-            state.pairs.clear()
+            state.stuck = not state.memory and state.next_look > state.age + 1
+            state.memory.clear()
             state.next_look = state.age
             return state
-        self._remember(state, point, t * direction)
+        remember(state, point, t * direction)
         return state
 
     def _look(self, risk: Risk, state: PreconditionedState) -> None:
@@ -85,4 +87,4 @@ class PreconditionedLBFGS(LBFGS):
         n_leading = leading_size(risk, state.axes) if state.point.params.W.any() else 0
         state.preconditioner = precondition(risk, state.point, state.coordinates, state.axes, n_leading)
         state.mass = mass
-        state.pairs.clear()
+        state.memory.clear()
