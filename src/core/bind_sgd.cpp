@@ -62,7 +62,7 @@ void run_sgd(nb::handle X, const std::string& loss, Vector<const std::int32_t> l
              Matrix<const double> distributions, Vector<const double> weights,
              Vector<const std::int64_t> order, std::size_t batch_size, Vector<const double> etas,
              Vector<const double> shares, double l1, double l2, bool bias, Matrix<double> W, Vector<double> b,
-             Matrix<double> total_W, Vector<double> total_b, Matrix<double> duals,
+             Matrix<double> total_W, Vector<double> total_b, Matrix<double> C, Matrix<double> duals,
              Vector<double> dual_total) {
     const std::size_t K = b.size();
     const AnyRows any = rows_from(X);
@@ -76,6 +76,7 @@ void run_sgd(nb::handle X, const std::string& loss, Vector<const std::int32_t> l
     require_labels(labels, K);
     require(weights.size() == n, "one weight for each row");
     require(batch_size > 0 && etas.size() * batch_size >= order.size(), "one eta for each step");
+    require(C.size() == 0 || (C.shape(0) == n && C.shape(1) == K), "C must be (n, K)");
     require(shares.size() == 0 || (shares.size() == etas.size() && shaped(total_W, total_b)), "bad totals");
     require(duals.size() == 0 || (duals.shape(0) == n && duals.shape(1) == K && dual_total.size() == n),
             "duals must be (n, K)");
@@ -97,6 +98,7 @@ void run_sgd(nb::handle X, const std::string& loss, Vector<const std::int32_t> l
     problem.b = b.data();
     problem.total_W = total_W.data();
     problem.total_b = total_b.data();
+    problem.C = C.size() ? C.data() : nullptr;
     problem.duals = duals.size() ? duals.data() : nullptr;
     problem.dual_total = dual_total.data();
     nb::gil_scoped_release release;
@@ -161,7 +163,8 @@ void bind_sgd(nb::module_& m) {
         "sgd", &run_sgd, "X"_a, "loss"_a, "labels"_a.noconvert(), "distributions"_a.noconvert(),
         "weights"_a.noconvert(), "order"_a.noconvert(), "batch_size"_a, "etas"_a.noconvert(),
         "shares"_a.noconvert(), "l1"_a, "l2"_a, "bias"_a, "W"_a.noconvert(), "b"_a.noconvert(),
-        "total_W"_a.noconvert(), "total_b"_a.noconvert(), "duals"_a.noconvert(), "dual_total"_a.noconvert(),
+        "total_W"_a.noconvert(), "total_b"_a.noconvert(), "C"_a.noconvert(), "duals"_a.noconvert(),
+        "dual_total"_a.noconvert(),
         "Steps of stochastic gradient descent over the rows in `order`; W, b, totals and duals are updated.");
     m.def("perceptron", &run_perceptron, "X"_a, "rule"_a, "labels"_a.noconvert(), "weights"_a.noconvert(),
           "max_cycles"_a, "bias"_a, "averaged"_a, "shuffle"_a, "seed"_a, "W"_a.noconvert(), "b"_a.noconvert(),

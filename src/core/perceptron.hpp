@@ -108,7 +108,7 @@ class PerceptronColumns {
     }
 
     void store() {
-        V_.store(p_.W + first_ * X_.d);
+        V_.store(p_.W + first_ * X_.d, 1.0);
         for (std::size_t c = 0; c < b_.size(); ++c) {
             p_.b[first_ + c] = b_[c];
             p_.visits[first_ + c] += visits_[c];
@@ -119,12 +119,11 @@ class PerceptronColumns {
         }
         if (!p_.averaged) return;
         // sum of s_t W_t = (sum of s_t) W - sum over corrections of (sum of s before) times the correction
-        std::vector<double> sums(X_.d * b_.size());
-        B_.store(sums.data());
+        B_.add_to(p_.total_W + first_ * X_.d, -1.0);
         for (std::size_t c = 0; c < b_.size(); ++c) {
             const double* w = p_.W + (first_ + c) * X_.d;
             double* total = p_.total_W + (first_ + c) * X_.d;
-            for (std::size_t j = 0; j < X_.d; ++j) total[j] += visits_[c] * w[j] - sums[c * X_.d + j];
+            for (std::size_t j = 0; j < X_.d; ++j) total[j] += visits_[c] * w[j];
             p_.total_b[first_ + c] += visits_[c] * b_[c] - b_sum_[c];
         }
     }

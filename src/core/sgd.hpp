@@ -3,11 +3,15 @@
 //
 //     W <- soft((1 - eta l2) W - eta G, eta l1),   b <- b - eta g,   soft(w, c) = sign(w) max(|w| - c, 0)
 //
-// On sparse rows the penalty must not cost a pass over all weights, so that W = s V with one number s that
-// takes the factors 1 - eta l2, and thresholds wait until a weight is next looked at: in V a step lowers |V|
-// by eta l1 / s, so sums of those amounts (u) say what a weight is owed, and 0 is where it stays. The mean of
-// the iterates, with weights `shares`, is kept in the same spirit: sum_t share_t s_t V_t = S V + B, S = sum
-// of share s, where B changes by (S before the step) times what V loses in the step.
+// On sparse rows the penalty must not cost a pass over all weights, so W = s V with one number s that takes
+// the factors 1 - eta l2, and thresholds wait until a weight is next looked at: in V a step lowers |V| by
+// eta l1 / s, so sums of those amounts say what a weight owes, and 0 is where it stays.
+//
+// The sum of the iterates, with weights `shares`, is kept in the same spirit: sum_t share_t s_t V_t = S V +
+// B, S = sum_t share_t s_t, where a step adds to B what it takes from V, times the S before it. What the data
+// take is a multiple of a row, so their part of B is C^T X with one number for each row and column in C:
+// where scattered updates are dear (sparse rows, many columns) the caller makes that product, after all the
+// steps.
 #pragma once
 
 #include <cmath>
@@ -29,7 +33,8 @@ struct SgdProblem {
     double l1, l2;
     bool bias;
     double *W, *b;               // (K, D), (K,): where to start and to end
-    double *total_W, *total_b;   // the sums of shares times iterates are added here
+    double *total_W, *total_b;   // the sums of shares times iterates, but for C^T X, are added here
+    double* C;                   // (n, K), added to; null: the data's part of B is kept here
     double *duals, *dual_total;  // (n, K), (n,): sums of the gradients taken and of their shares, or null
 };
 
@@ -44,7 +49,7 @@ class SgdColumns {
           last_(last),
           width_(padded(last - first, problem.targets.n_outputs)),
           V_(X.d, last - first, width_),
-          B_(problem.shares ? X.d : 0, last - first, width_),
+          B_(problem.shares && (problem.l1 > 0 || !problem.C) ? X.d : 0, last - first, width_),
           b_(problem.b + first, problem.b + last),
           b_sum_(last - first, 0.0),
           G_(width_ * problem.batch_size, 0.0),
@@ -68,15 +73,17 @@ class SgdColumns {
             row_work_ = 0.0;
             if (!watch.go_on(work)) return;
         }
-        fold();
+        if (p_.l1 > 0) settle_all();
     }
 
-    void store() const {
-        V_.store(p_.W + first_ * X_.d);
+    void store() {
+        if (p_.shares) {
+            V_.add_to(p_.total_W + first_ * X_.d, S_);
+            if (!B_.values.empty()) B_.add_to(p_.total_W + first_ * X_.d, 1.0);
+            for (std::size_t c = 0; c < b_.size(); ++c) p_.total_b[first_ + c] += T_ * b_[c] + b_sum_[c];
+        }
+        V_.store(p_.W + first_ * X_.d, s_);
         std::copy(b_.begin(), b_.end(), p_.b + first_);
-        if (!p_.shares) return;
-        B_.add_to(p_.total_W + first_ * X_.d);
-        for (std::size_t c = 0; c < b_.size(); ++c) p_.total_b[first_ + c] += b_sum_[c];
     }
 
   private:
@@ -119,7 +126,12 @@ class SgdColumns {
             V_.add(X_, i, change_.data());
             if (!p_.shares) continue;
             for (double& a : change_) a *= -S_;
-            B_.add(X_, i, change_.data());
+            if (!p_.C) {
+                B_.add(X_, i, change_.data());
+                continue;
+            }
+            double* row = p_.C + i * p_.targets.n_outputs + first_;
+            for (std::size_t c = 0; c < b_.size(); ++c) row[c] += change_[c];
         }
         if (p_.l1 > 0) {
             const double threshold = eta * p_.l1 / s_;
@@ -196,12 +208,14 @@ class SgdColumns {
         std::fill(since_.begin(), since_.end(), 0);
     }
 
-    // W = V, sum of iterates = B: nothing is owed any more.
+    // W = V and sum of iterates = B: done where s would leave the range of numbers.
     void fold() {
         if (p_.l1 > 0) settle_all();
         forget();
-        if (p_.shares)
+        if (p_.shares) {
+            if (B_.values.empty()) B_ = Plane<Rows>(X_.d, last_ - first_, width_);
             for (std::size_t k = 0; k < V_.values.size(); ++k) B_.values[k] += S_ * V_.values[k];
+        }
         for (double& v : V_.values) v *= s_;
         for (std::size_t c = 0; c < b_.size(); ++c) b_sum_[c] += T_ * b_[c];
         s_ = 1.0;

@@ -102,9 +102,11 @@ class Plane<DenseRows<T>> {  // one column after the other
     Plane(std::size_t d, std::size_t columns, std::size_t)
         : d_(d), columns_(columns), values(d * columns, 0.0) {}
     void load(const double* W) { std::copy(W, W + values.size(), values.begin()); }
-    void store(double* W) const { std::copy(values.begin(), values.end(), W); }
-    void add_to(double* W) const {
-        for (std::size_t k = 0; k < values.size(); ++k) W[k] += values[k];
+    void store(double* W, double scale) const {
+        for (std::size_t k = 0; k < values.size(); ++k) W[k] = scale * values[k];
+    }
+    void add_to(double* W, double scale) const {
+        for (std::size_t k = 0; k < values.size(); ++k) W[k] += scale * values[k];
     }
 
     void scores(const DenseRows<T>& X, std::size_t i, double* f) const {
@@ -137,13 +139,13 @@ class Plane<SparseRows<T>> {  // all columns of a feature side by side
         for (std::size_t j = 0; j < d_; ++j)
             for (std::size_t c = 0; c < columns_; ++c) values[j * width + c] = W[c * d_ + j];
     }
-    void store(double* W) const {
+    void store(double* W, double scale) const {
         for (std::size_t j = 0; j < d_; ++j)
-            for (std::size_t c = 0; c < columns_; ++c) W[c * d_ + j] = values[j * width + c];
+            for (std::size_t c = 0; c < columns_; ++c) W[c * d_ + j] = scale * values[j * width + c];
     }
-    void add_to(double* W) const {
+    void add_to(double* W, double scale) const {
         for (std::size_t j = 0; j < d_; ++j)
-            for (std::size_t c = 0; c < columns_; ++c) W[c * d_ + j] += values[j * width + c];
+            for (std::size_t c = 0; c < columns_; ++c) W[c * d_ + j] += scale * values[j * width + c];
     }
 
     void scores(const SparseRows<T>& X, std::size_t i, double* f) const {

@@ -1,5 +1,6 @@
 """What solver 'sgd' does with a row or a batch of rows: the step (SPEC D15), and many of them in a row."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,6 +163,7 @@ class Batch:
     l2: float
     bias: bool
     order: Array
+    back_product: Callable[[Array], Array]  # G -> G^T X
 
     def safe_eta(self) -> float:
         """1 / (steepness max |x|^2 + l2): below it no step overshoots."""
@@ -174,6 +176,9 @@ class Batch:
         if name is None or not (labels or name in ("softmax", "sparsemax", "squared")):
             self._run_numpy(progress, size, etas, shares, duals)
             return
+        K = progress.params.n_outputs
+        deferred = len(shares) > 0 and K > 1 and is_sparse(self.X)
+        C = np.zeros((len(self.weights), K)) if deferred else np.empty((0, 0))
         _core.sgd(
             rows_of(self.X),
             name,
@@ -191,9 +196,12 @@ class Batch:
             progress.params.b,
             progress.total.W,
             progress.total.b,
+            C,
             np.empty((0, 0)) if duals is None else duals.sums,
             np.empty(0) if duals is None else duals.shares,
         )
+        if deferred:
+            progress.total.W[...] += self.back_product(C)
 
     def _run_numpy(
         self, progress: Progress, size: int, etas: Array, shares: Array, duals: Duals | None

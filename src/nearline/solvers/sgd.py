@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array, Design, as_design
+from nearline.arrays import Array, Design, as_design, back_product
 from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
@@ -108,7 +109,17 @@ class SGD(Solver):
     def start(self, risk: Risk, params: Params, tol: float) -> SGDState:
         visited = np.flatnonzero(risk.weights > 0)
         weights = risk.weights * (len(visited) / risk.total_weight)  # of mean 1 over the visited rows
-        rows = Batch(risk.X, risk.targets, weights, risk.loss, risk.l1, risk.l2, risk.bias, visited)
+        rows = Batch(
+            risk.X,
+            risk.targets,
+            weights,
+            risk.loss,
+            risk.l1,
+            risk.l2,
+            risk.bias,
+            visited,
+            risk.passes.back_product,
+        )
         duals = None if risk.loss.smooth else Duals.zeros(risk.n_rows, risk.n_outputs)
         progress = self.begin(params)
         progress.eta = self._first_eta(rows)
@@ -199,7 +210,9 @@ class SGD(Solver):
         targets = np.ascontiguousarray(targets, dtype=np.float64 if targets.ndim == 2 else np.int32)
         weights = np.ones(X.shape[0]) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         l1, l2 = alpha * regularizer.l1, alpha * regularizer.l2
-        batch = Batch(X, targets, weights, loss, l1, l2, bias, np.flatnonzero(weights > 0))
+        batch = Batch(
+            X, targets, weights, loss, l1, l2, bias, np.flatnonzero(weights > 0), partial(back_product, X)
+        )
         eta = self._first_eta(batch)
         progress.eta = eta if progress.eta is None else min(eta, progress.eta)
         schedule = "optimal" if self.schedule in ("auto", "adaptive") else self.schedule
