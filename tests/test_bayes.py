@@ -119,7 +119,7 @@ def test_float32_is_kept():
 
 
 @given(st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_integer_weights_equal_repeated_rows(data):
     """E12: for any counts, with ties, duplicates, constant columns and classes of one row."""
     n, d = data.draw(st.integers(2, 9)), data.draw(st.integers(1, 4))
@@ -131,7 +131,8 @@ def test_integer_weights_equal_repeated_rows(data):
     weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
     y[:2], weights[:2] = ["a", "b"], np.maximum(weights[:2], 1)
     rows = np.repeat(np.arange(n), weights)
-    for model in MODELS:
+    # Classes of one row have variance 0: at the default smoothing their scores are of size 1e9, and ties are rounding.
+    for model in [*MODELS[:2], *(clone(m).set_params(smoothing=1e-3) for m in MODELS[2:])]:
         weighted = clone(model).fit(X, y, weights)
         repeated = clone(model).fit(X[rows], y[rows])
         kept = np.isin(weighted.classes_, repeated.classes_)

@@ -40,7 +40,9 @@ def needs_base(estimator):
 
 # Checks that a model fails for a good reason.
 REASONS = {
-    "MultinomialNB": {"check_decision_proba_consistency": "the check's rows are negative, which counts cannot be"}
+    "MultinomialNB": {
+        "check_decision_proba_consistency": "the check's rows are negative, which counts cannot be"
+    }
 }
 
 
