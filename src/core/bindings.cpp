@@ -6,4 +6,5 @@ NL_DEFINE_MODULE(NL_MODULE, m) {
     m.doc() = "nearline's compiled core: fused passes, sequential solvers.";
     nearline::bind_threads(m);
     nearline::bind_pass(m);
+    nearline::bind_dual(m);
 }

@@ -18,5 +18,6 @@ void bind_threads(nb::module_& m);
 void bind_pass(nb::module_& m);
 void bind_row_sums(nb::module_& m);
 void bind_sparse_pass(nb::module_& m);
+void bind_dual(nb::module_& m);
 
 }  // namespace nearline

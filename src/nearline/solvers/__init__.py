@@ -12,6 +12,7 @@ from nearline.solvers._base import (
 )
 from nearline.solvers._ridge import RidgeFactorization
 from nearline.solvers.closed_form import ClosedForm
+from nearline.solvers.dual_coordinate_descent import DualCoordinateDescent
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
 
@@ -25,6 +26,7 @@ SOLVERS: dict[str, Solver] = {
         NewtonCG(),
         ConjugateGradient(),
         LBFGS(),
+        DualCoordinateDescent(),
     )
 }
 
@@ -63,6 +65,7 @@ __all__ = [
     "ClosedForm",
     "ConjugateGradient",
     "ConvergenceWarning",
+    "DualCoordinateDescent",
     "GradientDescent",
     "Newton",
     "NewtonCG",
