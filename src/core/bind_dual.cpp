@@ -38,7 +38,7 @@ struct Job {
           ages(array<Vector<std::int64_t>>(given, "ages")),
           epochs(array<Vector<const std::int32_t>>(given, "epochs")),
           stop_at(array<Vector<const double>>(given, "stop_at")),
-          excess(array<Vector<double>>(given, "excess")),
+          excess(array<Matrix<double>>(given, "excess")),
           step(nb::cast<double>(given["step"])),
           bias_step(nb::cast<double>(given["bias_step"])),
           seed(nb::cast<std::uint64_t>(given["seed"])),
@@ -52,7 +52,7 @@ struct Job {
     Vector<std::int64_t> ages;
     Vector<const std::int32_t> epochs;
     Vector<const double> stop_at;
-    Vector<double> excess;
+    Matrix<double> excess;
     double step, bias_step;
     std::uint64_t seed;
     std::size_t block;
@@ -72,14 +72,19 @@ struct Job {
 
 static_assert(sizeof(Rest) == 2, "a Rest is two bytes of the array that Python holds");
 
-// Sweep column c until its excess is small enough or its epochs are used up.
+// Sweep column c until its excess is small enough or its epochs are used up. Excess is met along the sweep, so at
+// the sweep's end it will have shrunk by about the root of what it shrinks in a sweep.
 template <class Sweep>
 void repeat(const Job& job, std::size_t c, std::size_t n, const Sweep& sweep) {
     Order order(n, job.block);
     for (std::int32_t e = 0; e < job.epochs.data()[c]; ++e) {
         order.shuffle(job.seed, c, static_cast<std::uint64_t>(job.ages.data()[c]++));
-        job.excess.data()[c] = sweep(order);
-        if (job.excess.data()[c] <= job.stop_at.data()[c]) break;
+        double* excess = job.excess.data() + 2 * c;  // as met, as expected at the end
+        const double before = excess[0];
+        excess[0] = sweep(order);
+        const double share = std::isfinite(before) && before > 0 ? std::min(1.0, excess[0] / before) : 1.0;
+        excess[1] = excess[0] * std::sqrt(share);
+        if (excess[1] <= job.stop_at.data()[c]) break;
     }
 }
 
