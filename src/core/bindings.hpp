@@ -20,5 +20,6 @@ void bind_row_sums(nb::module_& m);
 void bind_sparse_pass(nb::module_& m);
 void bind_csr(nb::module_& m);
 void bind_sgd(nb::module_& m);
+void bind_dual(nb::module_& m);
 
 }  // namespace nearline

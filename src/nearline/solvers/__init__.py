@@ -12,6 +12,7 @@ from nearline.solvers._base import (
 )
 from nearline.solvers._ridge import RidgeFactorization
 from nearline.solvers.closed_form import ClosedForm
+from nearline.solvers.dual_coordinate_descent import DualCoordinateDescent
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
 from nearline.solvers.perceptron import PerceptronRule
@@ -30,6 +31,7 @@ SOLVERS: dict[str, Solver] = {
         LBFGS(),
         PreconditionedLBFGS(),
         SGD(),
+        DualCoordinateDescent(),
     )
 }
 
@@ -74,6 +76,7 @@ __all__ = [
     "ClosedForm",
     "ConjugateGradient",
     "ConvergenceWarning",
+    "DualCoordinateDescent",
     "GradientDescent",
     "Newton",
     "NewtonCG",

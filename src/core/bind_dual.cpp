@@ -1,0 +1,212 @@
+// Coordinate descent on the dual of L2-regularized risks: rows packed for streaming, then sweeps over them.
+#include <nanobind/stl/string.h>
+
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "bindings.hpp"
+#include "dual_losses.hpp"
+#include "dual_rows.hpp"
+#include "dual_sweeps.hpp"
+#include "parallel.hpp"
+
+namespace nearline {
+
+namespace {
+
+using namespace dual;
+
+// Ctrl-C is looked for by the thread that came from Python only.
+struct Poll {
+    std::thread::id caller;
+    mutable unsigned count = 0;
+    void operator()() const {
+        if ((++count & 1023u) == 0 && std::this_thread::get_id() == caller) check_interrupt();
+    }
+};
+
+// What one call works on, by name; masses are (K, n) for margin losses, duals (n, K) for joint ones.
+struct Job {
+    explicit Job(const nb::kwargs& given)
+        : targets(array<Vector<const std::int32_t>>(given, "targets")),
+          weights(array<Vector<const double>>(given, "weights")),
+          squares(array<Vector<const double>>(given, "squares")),
+          duals(array<Matrix<double>>(given, "duals")),
+          b(array<Vector<double>>(given, "b")),
+          rests(array<Matrix<std::uint8_t>>(given, "rests")),
+          ages(array<Vector<std::int64_t>>(given, "ages")),
+          epochs(array<Vector<const std::int32_t>>(given, "epochs")),
+          stop_at(array<Vector<const double>>(given, "stop_at")),
+          excess(array<Matrix<double>>(given, "excess")),
+          step(nb::cast<double>(given["step"])),
+          bias_step(nb::cast<double>(given["bias_step"])),
+          seed(nb::cast<std::uint64_t>(given["seed"])),
+          block(nb::cast<std::size_t>(given["block"])) {}
+
+    Vector<const std::int32_t> targets;
+    Vector<const double> weights, squares;
+    Matrix<double> duals;
+    Vector<double> b;
+    Matrix<std::uint8_t> rests;
+    Vector<std::int64_t> ages;
+    Vector<const std::int32_t> epochs;
+    Vector<const double> stop_at;
+    Matrix<double> excess;
+    double step, bias_step;
+    std::uint64_t seed;
+    std::size_t block;
+
+    Shared shared() const { return {targets.data(), weights.data(), squares.data(), step, bias_step}; }
+    Rest* rests_of(std::size_t column, std::size_t n) const {
+        return reinterpret_cast<Rest*>(rests.data()) + column * n;
+    }
+
+  private:
+    // Never converted: the sweeps write into the caller's own arrays.
+    template <class Array>
+    static Array array(const nb::kwargs& given, const char* name) {
+        return nb::cast<Array>(given[name], false);
+    }
+};
+
+static_assert(sizeof(Rest) == 2, "a Rest is two bytes of the array that Python holds");
+
+// Sweep column c until its excess is small enough or its epochs are used up. Excess is met along the sweep, so at
+// the sweep's end it will have shrunk by about the root of what it shrinks in a sweep.
+template <class Sweep>
+void repeat(const Job& job, std::size_t c, std::size_t n, const Sweep& sweep) {
+    Order order(n, job.block);
+    for (std::int32_t e = 0; e < job.epochs.data()[c]; ++e) {
+        order.shuffle(job.seed, c, static_cast<std::uint64_t>(job.ages.data()[c]++));
+        double* excess = job.excess.data() + 2 * c;  // as met, as expected at the end
+        const double before = excess[0];
+        excess[0] = sweep(order);
+        const double share = std::isfinite(before) && before > 0 ? std::min(1.0, excess[0] / before) : 1.0;
+        excess[1] = excess[0] * std::sqrt(share);
+        if (excess[1] <= job.stop_at.data()[c]) break;
+    }
+}
+
+template <class Loss, class Rows>
+void run_columns(const Rows& rows, const Job& job, typename Rows::Weight* W, double work) {
+    const std::size_t K = job.b.shape(0), n = rows.n_rows;
+    const auto caller = std::this_thread::get_id();
+    const Shared shared = job.shared();
+    parallel_for(K, work * double(K), [&](std::size_t c) {
+        const Poll poll{caller};
+        const std::int32_t positive = K == 1 ? 1 : static_cast<std::int32_t>(c);
+        repeat(job, c, n, [&](const Order& order) {
+            return sweep_column<Loss>(rows, shared, positive, order, job.duals.data() + c * n, W + c * rows.n_features,
+                                      job.b.data()[c], job.rests_of(c, n), poll);
+        });
+    });
+}
+
+template <class Loss, class Rows>
+void run_joint(const Rows& rows, const Job& job, typename Rows::Weight* W) {
+    const Poll poll{std::this_thread::get_id()};
+    repeat(job, 0, rows.n_rows, [&](const Order& order) {
+        return sweep_joint<Loss>(rows, job.shared(), job.b.shape(0), order, job.duals.data(), W, job.b.data(),
+                                 job.rests_of(0, rows.n_rows), poll);
+    });
+}
+
+template <class Rows>
+void run(const Rows& rows, double work, const std::string& loss, const Job& job, typename Rows::Weight* W) {
+    nb::gil_scoped_release unlocked;
+    if (loss == "hinge") return run_columns<Hinge>(rows, job, W, work);
+    if (loss == "squared-hinge") return run_columns<SquaredHinge>(rows, job, W, work);
+    if (loss == "logistic") return run_columns<Logistic>(rows, job, W, work);
+    if (loss == "crammer-singer") return run_joint<CrammerSinger>(rows, job, W);
+    if (loss == "weston-watkins") return run_joint<WestonWatkins>(rows, job, W);
+    throw std::invalid_argument("dual coordinate descent knows no loss '" + loss + "'");
+}
+
+template <class Rows>
+void squares(const Rows& rows, double* out) {
+    nb::gil_scoped_release unlocked;
+    const std::size_t tile = 256, n_tiles = (rows.n_rows + tile - 1) / tile;
+    parallel_for(n_tiles, double(rows.n_rows) * 100, [&](std::size_t t) {
+        for (std::size_t i = t * tile; i < std::min(rows.n_rows, (t + 1) * tile); ++i) out[i] = rows.square(i);
+    });
+}
+
+// Copy CSR rows in the given order, with features renumbered by how often they occur: what is read often lies together.
+template <class T, class Index>
+void pack(Vector<const Index> starts, Vector<const Index> features, Vector<const T> values,
+          Vector<const std::int64_t> order, Vector<std::int64_t> new_starts, Vector<std::int32_t> new_features,
+          Vector<T> new_values, Vector<std::int32_t> ranks) {
+    nb::gil_scoped_release unlocked;
+    const std::size_t n = order.shape(0), D = ranks.shape(0), nnz = static_cast<std::size_t>(starts.data()[n]);
+    std::vector<std::int64_t> counts(D, 0);
+    for (std::size_t k = 0; k < nnz; ++k) ++counts[features.data()[k]];
+    std::vector<std::int64_t> places(n + 2, 0);  // a feature occurs at most once in a row
+    for (std::size_t j = 0; j < D; ++j) ++places[n - counts[j] + 1];
+    for (std::size_t c = 0; c <= n; ++c) places[c + 1] += places[c];
+    for (std::size_t j = 0; j < D; ++j) ranks.data()[j] = static_cast<std::int32_t>(places[n - counts[j]]++);
+    new_starts.data()[0] = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::int64_t row = order.data()[i];
+        new_starts.data()[i + 1] = new_starts.data()[i] + starts.data()[row + 1] - starts.data()[row];
+    }
+    const std::size_t tile = 256, n_tiles = (n + tile - 1) / tile;
+    parallel_for(n_tiles, double(nnz) * 4, [&](std::size_t t) {
+        for (std::size_t i = t * tile; i < std::min(n, (t + 1) * tile); ++i) {
+            std::int64_t out = new_starts.data()[i];
+            const std::int64_t row = order.data()[i];
+            for (Index k = starts.data()[row]; k < starts.data()[row + 1]; ++k, ++out) {
+                new_features.data()[out] = ranks.data()[features.data()[k]];
+                new_values.data()[out] = values.data()[k];
+            }
+        }
+    });
+}
+
+template <class T>
+DenseRows<T> dense(const Matrix<const T>& X) {
+    return {X.data(), X.shape(0), X.shape(1)};
+}
+
+template <class T>
+SparseRows<T> sparse(const Vector<const std::int64_t>& starts, const Vector<const std::int32_t>& features,
+                     const Vector<const T>& values, std::size_t n_features) {
+    return {starts.data(), features.data(), values.data(), starts.shape(0) - 1, n_features};
+}
+
+template <class T>
+void bind_type(nb::module_& m) {
+    using Values = Vector<const T>;
+    using Starts = Vector<const std::int64_t>;
+    using Features = Vector<const std::int32_t>;
+    m.def("dual_squares", [](Matrix<const T> X, Vector<double> out) { squares(dense<T>(X), out.data()); });
+    m.def("dual_squares", [](Starts starts, Features features, Values values, Vector<double> out) {
+        squares(sparse<T>(starts, features, values, 0), out.data());
+    });
+    m.def("dual_pack", &pack<T, std::int32_t>, "Copy CSR rows in an order of their own, frequent features first.");
+    m.def("dual_pack", &pack<T, std::int64_t>);
+    m.def(
+        "dual_sweeps",
+        [](Matrix<const T> X, const std::string& loss, Matrix<T> W, nb::kwargs job) {
+            run(dense<T>(X), double(X.shape(0)) * double(X.shape(1)), loss, Job(job), W.data());
+        },
+        "Sweeps of dual coordinate descent over dense rows; W is (K, D).");
+    m.def(
+        "dual_sweeps",
+        [](Starts starts, Features features, Values values, const std::string& loss, Matrix<double> W,
+           nb::kwargs given) {
+            const Job job(given);
+            const std::size_t n_features = W.shape(0) * W.shape(1) / job.b.shape(0);
+            run(sparse<T>(starts, features, values, n_features), 4 * double(values.shape(0)), loss, job, W.data());
+        },
+        "Sweeps over CSR rows; W is (K, D) for margin losses and (D, K) for joint ones.");
+}
+
+}  // namespace
+
+void bind_dual(nb::module_& m) {
+    bind_type<float>(m);
+    bind_type<double>(m);
+}
+
+}  // namespace nearline

@@ -1,0 +1,267 @@
+"""In which coordinates, and how far from where it stands, dual coordinate descent looks for the next point.
+
+The dual is solved not for the risk F but for F + |theta - center|_H^2 / 2, theta = (W, b), with a center that follows
+the solution (the proximal point method, accelerated). One mechanism serves three ends: H bounds a bias that has no
+penalty, it tames small alpha, and as a share of the features' own second moments it makes all directions of dense data
+alike, where plain coordinate descent would crawl along the narrow ones.
+
+With M = alpha I + H_W = L L^T the sweeps see rows L^-1 (x - mean) and weights T = L^T W, for which
+
+    T = pull(T of the center) - (1/S) sum_i s_i u_i L^-1 (x_i - mean)
+    b = b of the center - (1/(mu S)) sum_i s_i u_i
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nearline import _core
+from nearline.arrays import Array
+from nearline.risk import Risk
+from nearline.tiles import map_tiles, slices
+
+core: Any = _core
+
+CURVATURE = 6.0  # mean curvature of a row's dual problem that the geometry aims at where alpha alone gives more
+LARGEST_MOMENTS = 2500  # features up to which their second moments are factored
+BLOCK = 32  # rows of packed sparse data that are swept together
+TILE = 2048  # rows of dense data that one product with BLAS takes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Geometry(ABC):
+    """Rows for the sweeps, and the map between their weights T and the W, b of the risk."""
+
+    rows: tuple[Array, ...]  # as the core takes them
+    squares: Array  # squared length of each row
+    order: Array | None  # original number of each row, if they were moved
+    block: int  # rows that stay together when their order is shuffled
+    step: float  # T moves by step * s u x
+    bias_step: float  # b moves by bias_step * s u; 0 without a bias
+    mu: float  # H of the bias
+    mean: Array  # what the rows are relative to, (D,)
+    proximal: bool  # whether H acts on the weights
+
+    @property
+    def weight_type(self) -> np.dtype[Any]:
+        """Dense float32 rows meet float32 weights, all others float64."""
+        return np.dtype(self.rows[0].dtype if len(self.rows) == 1 else np.float64)
+
+    @abstractmethod
+    def to_weights(self, T: Array) -> Array:
+        """W (K, D) of T."""
+
+    @abstractmethod
+    def from_weights(self, W: Array) -> Array:
+        """T of W."""
+
+    @abstractmethod
+    def from_dual_weights(self, V: Array) -> Array:
+        """The share of T that the duals account for, from V = -(1/(alpha S)) sum_i s_i u_i (x_i - mean)^T."""
+
+    @abstractmethod
+    def pull(self, shift: Array) -> Array:
+        """Change of T when its center moves by ``shift`` and the duals stay."""
+
+    @abstractmethod
+    def outer_gap(self, T: Array) -> Array:
+        """|H T|^2 / (2 alpha) for each class: what a distance T from the center adds to the duality gap."""
+
+    def arrange(self, values: Array) -> Array:
+        """Values of the rows (first axis), in the order of the sweeps."""
+        return values if self.order is None else values[self.order]
+
+    def restore(self, values: Array) -> Array:
+        """Values in the order of the sweeps, back in that of the rows."""
+        if self.order is None:
+            return values.copy()
+        out = np.empty_like(values)
+        out[self.order] = values
+        return out
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scaled(Geometry):
+    """H_W = kappa I: rows stay as they are, sparse ones packed with frequent features first."""
+
+    ranks: Array | None
+    alpha: float
+    kappa: float
+
+    def to_weights(self, T: Array) -> Array:
+        return np.asarray(T, dtype=np.float64) if self.ranks is None else T[:, self.ranks]
+
+    def from_weights(self, W: Array) -> Array:
+        if self.ranks is None:
+            return W.astype(self.weight_type)
+        T = np.empty_like(W)
+        T[:, self.ranks] = W
+        return T
+
+    def from_dual_weights(self, V: Array) -> Array:
+        return self.from_weights(V * (self.alpha / (self.alpha + self.kappa)))
+
+    def pull(self, shift: Array) -> Array:
+        return shift * (self.kappa / (self.alpha + self.kappa))
+
+    def outer_gap(self, T: Array) -> Array:
+        return np.asarray(0.5 * self.kappa**2 / self.alpha * np.einsum("kd,kd->k", T, T))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whitened(Geometry):
+    """H_W = (second moments of the features) / tau: dense rows in coordinates where they are nearly white."""
+
+    alpha: float
+    factor: Array  # L
+    inverse: Array  # L^-1
+
+    def to_weights(self, T: Array) -> Array:
+        return np.asarray(T.astype(np.float64) @ self.inverse)
+
+    def from_weights(self, W: Array) -> Array:
+        return np.asarray(W @ self.factor).astype(self.weight_type)
+
+    def from_dual_weights(self, V: Array) -> Array:
+        return np.asarray(self.alpha * V @ self.inverse.T).astype(self.weight_type)
+
+    def pull(self, shift: Array) -> Array:
+        # L^-1 H L^-T = I - alpha L^-1 L^-T
+        return np.asarray(shift - self.alpha * (shift @ self.inverse) @ self.inverse.T)
+
+    def outer_gap(self, T: Array) -> Array:
+        # H L^-T T = (L L^T - alpha I) L^-T T
+        moved = T.astype(np.float64)
+        HT = moved @ self.factor.T - self.alpha * (moved @ self.inverse)
+        return np.asarray(0.5 / self.alpha * np.einsum("kd,kd->k", HT, HT))
+
+
+def choose_geometry(risk: Risk, seed: int) -> Geometry:
+    """Whitened where the data are dense and alpha is small for them, else scaled."""
+    n_used = max(int(np.count_nonzero(risk.weights)), 1)
+    if risk.sparse:
+        return _packed(risk, seed, n_used)
+    squares = _squares((risk.X,), risk.n_rows)
+    curvature = float(squares.mean()) / (risk.l2 * n_used)
+    if curvature > 1.0 and risk.n_features <= min(LARGEST_MOMENTS, 4 * n_used):
+        whitened = _whitened(risk, n_used)
+        if whitened is not None:
+            return whitened
+    return Scaled(
+        rows=(risk.X,), squares=squares, order=None, block=1, ranks=None, **_scale(risk, squares, n_used)
+    )
+
+
+def _squares(rows: tuple[Array, ...], n_rows: int) -> Array:
+    out = np.empty(n_rows)
+    core.dual_squares(*rows, out)
+    return out
+
+
+def _scale(risk: Risk, squares: Array, n_used: int) -> dict[str, Any]:
+    """kappa that brings the rows' curvature down to what sweeps are good at; none where alpha is enough."""
+    curvature = float(squares.mean()) / (risk.l2 * n_used)
+    kappa = risk.l2 * (curvature / CURVATURE - 1.0) if curvature > 2.0 * CURVATURE else 0.0
+    tau = n_used * min(max(curvature, 0.5), CURVATURE)
+    return {
+        "alpha": risk.l2,
+        "kappa": kappa,
+        "step": 1.0 / ((risk.l2 + kappa) * risk.total_weight),
+        "bias_step": tau / risk.total_weight if risk.bias else 0.0,
+        "mu": 1.0 / tau,
+        "mean": np.zeros(risk.n_features),
+        "proximal": kappa > 0,
+    }
+
+
+def _packed(risk: Risk, seed: int, n_used: int) -> Scaled:
+    X = risk.X
+    order = np.random.default_rng(seed).permutation(risk.n_rows)
+    rows = (np.empty(risk.n_rows + 1, np.int64), np.empty(X.nnz, np.int32), np.empty(X.nnz, X.dtype))
+    ranks = np.empty(risk.n_features, np.int32)
+    core.dual_pack(X.indptr.astype(X.indices.dtype, copy=False), X.indices, X.data, order, *rows, ranks)
+    squares = _squares(rows, risk.n_rows)
+    return Scaled(
+        rows=rows,
+        squares=squares,
+        order=order,
+        block=BLOCK,
+        ranks=ranks,
+        **_scale(risk, squares, n_used),
+    )
+
+
+def _whitened(risk: Risk, n_used: int) -> Whitened | None:
+    """The geometry of the second moments; None where they have no Cholesky factor."""
+    D, mean = risk.n_features, _mean(risk)
+    moments = _moments(risk, mean)
+    # Any H serves as long as it is used throughout: rounding must only not make it indefinite.
+    moments[np.arange(D), np.arange(D)] += 30.0 * np.finfo(risk.X.dtype).eps * max(float(np.trace(moments)), 1e-300)
+    tau = CURVATURE * n_used / D
+    for _ in range(4):
+        pair = _factor(risk.l2 * np.eye(D) + moments / tau)
+        if pair is None:
+            return None
+        factor, inverse = pair
+        curvature = (D - risk.l2 * float(np.vdot(inverse, inverse))) * tau / n_used
+        if 0.7 * CURVATURE <= curvature <= 1.4 * CURVATURE or not curvature > 0:
+            break
+        tau = min(tau * CURVATURE / curvature, CURVATURE * n_used)
+    rows = (_transformed(risk, mean, inverse),)
+    return Whitened(
+        rows=rows,
+        squares=_squares(rows, risk.n_rows),
+        order=None,
+        block=1,
+        step=1.0 / risk.total_weight,
+        bias_step=tau / risk.total_weight if risk.bias else 0.0,
+        mu=1.0 / tau,
+        mean=mean,
+        proximal=True,
+        alpha=risk.l2,
+        factor=factor,
+        inverse=inverse,
+    )
+
+
+def _mean(risk: Risk) -> Array:
+    return risk.passes.column_moments[0] if risk.bias else np.zeros(risk.n_features)
+
+
+def _moments(risk: Risk, mean: Array) -> Array:
+    """(1/S) sum_i s_i (x_i - mean)(x_i - mean)^T, in X's precision within a tile of rows, float64 across."""
+
+    def part(rows: slice) -> Array:
+        Z = risk.X[rows] - mean.astype(risk.X.dtype)
+        Z *= np.sqrt(risk.weights[rows] / risk.total_weight).astype(Z.dtype)[:, None]
+        return np.asarray(Z.T @ Z)
+
+    work = 2.0 * risk.n_rows * risk.n_features**2
+    total = np.zeros((risk.n_features, risk.n_features))
+    for moments in map_tiles(part, slices(risk.n_rows, TILE), work=work):
+        total += moments
+    return total
+
+
+def _transformed(risk: Risk, mean: Array, inverse: Array) -> Array:
+    """Rows L^-1 (x - mean)."""
+    out = np.empty_like(risk.X)
+    right, center = inverse.T.astype(out.dtype), mean.astype(out.dtype)
+
+    def part(rows: slice) -> None:
+        np.matmul(risk.X[rows] - center, right, out=out[rows])
+
+    map_tiles(part, slices(risk.n_rows, TILE), work=2.0 * risk.n_rows * risk.n_features**2)
+    return out
+
+
+def _factor(M: Array) -> tuple[Array, Array] | None:
+    from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+    try:
+        factor = cholesky(M, lower=True)
+    except LinAlgError:
+        return None
+    return factor, solve_triangular(factor, np.eye(len(M)), lower=True)
