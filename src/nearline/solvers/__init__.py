@@ -12,7 +12,9 @@ from nearline.solvers._base import (
 )
 from nearline.solvers._ridge import RidgeFactorization
 from nearline.solvers.closed_form import ClosedForm
+from nearline.solvers.coordinate_descent import CoordinateDescent
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
+from nearline.solvers.fista import Fista
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
 
 SOLVERS: dict[str, Solver] = {
@@ -25,13 +27,15 @@ SOLVERS: dict[str, Solver] = {
         NewtonCG(),
         ConjugateGradient(),
         LBFGS(),
+        CoordinateDescent(),
+        Fista(),
     )
 }
 
 
 def preference(risk: Risk) -> list[Solver]:
     """Solvers in order of measured speed for this kind of risk; the first that does not refuse is taken."""
-    return [SOLVERS[name] for name in ("closed-form", "lbfgs")]
+    return [SOLVERS[name] for name in ("closed-form", "lbfgs", "coordinate-descent", "fista")]
 
 
 def choose(risk: Risk, solver: Solver | str) -> Solver:
@@ -63,6 +67,8 @@ __all__ = [
     "ClosedForm",
     "ConjugateGradient",
     "ConvergenceWarning",
+    "CoordinateDescent",
+    "Fista",
     "GradientDescent",
     "Newton",
     "NewtonCG",
