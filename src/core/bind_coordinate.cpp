@@ -97,16 +97,15 @@ void bind_coordinate(nb::module_& m) {
     bind_for<double>(m);
     m.def(
         "descend_gram",
-        [](Table G, Vector<double> gradient, Vector<double> weights, double l1, double l2, double tol,
-           Size max_sweeps) {
+        [](Table G, Numbers gradient, Vector<double> weights, double l1, double l2, double tol, Size max_rounds) {
             check(G.shape(0) == G.shape(1) && G.shape(0) == gradient.shape(0) && G.shape(0) == weights.shape(0),
                   "G, gradient and weights do not fit");
             nb::gil_scoped_release released;
-            descend_gram(G.data(), gradient.shape(0), gradient.data(), weights.data(), {l1, l2}, tol, max_sweeps);
+            descend_gram(G.data(), gradient.shape(0), gradient.data(), weights.data(), {{l1, l2}, false, tol, max_rounds});
         },
         nb::arg("G").noconvert(), nb::arg("gradient").noconvert(), nb::arg("weights").noconvert(), nb::arg("l1"),
-        nb::arg("l2"), nb::arg("tol"), nb::arg("max_sweeps"),
-        "Coordinate descent given the model's matrix G; brings gradient and weights up to date.");
+        nb::arg("l2"), nb::arg("tol"), nb::arg("max_rounds"),
+        "Coordinate descent on the weights, given the model's matrix G.");
 }
 
 }  // namespace nearline

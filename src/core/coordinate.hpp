@@ -37,6 +37,13 @@ struct Descent {
 
 inline double soft_threshold(double z, double t) { return z > t ? z - t : (z < -t ? z + t : 0.0); }
 
+// The minimizer of the model along one weight; gradient: of the data part of the model, where it stands.
+inline double best_weight(const Coordinate& c, double gradient, const Penalty& penalty) {
+    const double curvature = c.hessian + penalty.l2;
+    if (!(curvature > 0)) return penalty.l1 > 0 ? 0.0 : c.weight;  // only the penalty speaks
+    return soft_threshold(c.hessian * c.weight - gradient, penalty.l1) / curvature;
+}
+
 // The model as a function of the weights of one score column; d: (n,) the rows' curvature.
 template <class View>
 class Block {
@@ -83,15 +90,12 @@ class Block {
   private:
     double update(Coordinate& c, double* slope) {
         const double gradient = c.gradient + X_.dot(c.column, slope) + bias * c.sum;
-        const double curvature = c.hessian + penalty_.l2;
-        double weight = penalty_.l1 > 0 ? 0.0 : c.weight;  // without curvature only the penalty speaks
-        if (curvature > 0) weight = soft_threshold(c.hessian * c.weight - gradient, penalty_.l1) / curvature;
-        const double step = weight - c.weight;
+        const double weight = best_weight(c, gradient, penalty_), step = weight - c.weight;
         if (step == 0) return 0.0;
         X_.add(c.column, step, d_, slope);
         if (mass_ > 0) bias -= step * c.sum / mass_;
         c.weight = weight;
-        return curvature * step * step;
+        return (c.hessian + penalty_.l2) * step * step;
     }
 
     const View& X_;
@@ -283,28 +287,71 @@ void descend_joint(const View& X, const WorkingSet& set, const Descent& how, con
     descend(model, how, std::this_thread::get_id());
 }
 
-// The same where the model's matrix G (p, p) is at hand: a step of one weight then costs one row of G. gradient (p,)
-// is that of the data loss at the start, and is brought up to date with every step.
-inline void descend_gram(const double* G, Size p, double* gradient, double* weights, const Penalty& penalty, double tol,
-                         Size max_sweeps) {
-    auto update = [&](Size j) {
-        const double *row = G + j * p, hessian = std::max(row[j], 0.0), curvature = hessian + penalty.l2;
-        double weight = penalty.l1 > 0 ? 0.0 : weights[j];
-        if (curvature > 0) weight = soft_threshold(hessian * weights[j] - gradient[j], penalty.l1) / curvature;
-        const double step = weight - weights[j];
+// The model given by its matrix G (p, p): a step of one weight costs one row of G. slope (p,): G times the change so far.
+class GramModel {
+  public:
+    GramModel(const double* G, Size p, const double* gradient, double* weights, const Descent& how)
+        : G_(G), p_(p), weights_(weights), how_(how), slope_(p, 0.0) {
+        for (Size j = 0; j < p; ++j)
+            coordinates_.push_back({j, weights[j], gradient[j], std::max(G[j * p + j], 0.0), 0.0});
+    }
+
+    double sweep(bool all) {
+        double change = 0;
+        for (Coordinate& c : coordinates_)
+            if (all || c.weight != 0) change += update(c);
+        return change;
+    }
+
+    void polish() {
+        Moving moving;
+        moving.add(0, coordinates_);
+        const std::size_t m = moving.coordinates.size();
+        if (m == 0) return;
+        std::vector<double> start, diagonal;
+        for (const Coordinate* c : moving.coordinates) {
+            start.push_back(slope_[c->column] + c->own_gradient(how_.penalty));
+            diagonal.push_back(c->hessian + how_.penalty.l2);
+        }
+        auto A = [&](const double* x, double* z) {
+            for (std::size_t a = 0; a < m; ++a) {
+                const double* row = G_ + moving.coordinates[a]->column * p_;
+                z[a] = how_.penalty.l2 * x[a];
+                for (std::size_t b = 0; b < m; ++b) z[a] += row[moving.coordinates[b]->column] * x[b];
+            }
+        };
+        const auto step = polish_step(moving, A, start, diagonal, how_.tol);
+        for (std::size_t a = 0; a < m; ++a) add(moving.coordinates[a]->column, step[a]);
+    }
+
+    void finish() {
+        for (const Coordinate& c : coordinates_) weights_[c.column] = c.weight;
+    }
+
+  private:
+    void add(Size j, double step) {
+        for (Size k = 0; k < p_; ++k) slope_[k] += step * G_[j * p_ + k];
+    }
+
+    double update(Coordinate& c) {
+        const double weight = best_weight(c, c.gradient + slope_[c.column], how_.penalty), step = weight - c.weight;
         if (step == 0) return 0.0;
-        for (Size k = 0; k < p; ++k) gradient[k] += step * row[k];
-        weights[j] = weight;
-        return curvature * step * step;
-    };
-    double begin = 0, change = 0;
-    Size sweeps = 0;
-    do {
-        change = 0;
-        for (Size j = 0; j < p; ++j) change += update(j);
-        if (sweeps++ == 0) begin = change;
-        if (sweeps % 16 == 0) check_interrupt();
-    } while (change > tol * begin && sweeps < max_sweeps);
+        add(c.column, step);
+        c.weight = weight;
+        return (c.hessian + how_.penalty.l2) * step * step;
+    }
+
+    const double* G_;
+    Size p_;
+    double* weights_;
+    const Descent& how_;
+    std::vector<double> slope_;
+    std::vector<Coordinate> coordinates_;
+};
+
+inline void descend_gram(const double* G, Size p, const double* gradient, double* weights, const Descent& how) {
+    GramModel model(G, p, gradient, weights, how);
+    descend(model, how, std::this_thread::get_id());
 }
 
 }  // namespace nearline
