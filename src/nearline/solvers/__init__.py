@@ -13,7 +13,9 @@ from nearline.solvers._base import (
 from nearline.solvers._ridge import RidgeFactorization
 from nearline.solvers.closed_form import ClosedForm
 from nearline.solvers.dual_coordinate_descent import DualCoordinateDescent
+from nearline.solvers.coordinate_descent import CoordinateDescent
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
+from nearline.solvers.fista import Fista
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
 from nearline.solvers.perceptron import PerceptronRule
 from nearline.solvers.preconditioned import PreconditionedLBFGS
@@ -32,6 +34,8 @@ SOLVERS: dict[str, Solver] = {
         PreconditionedLBFGS(),
         SGD(),
         DualCoordinateDescent(),
+        CoordinateDescent(),
+        Fista(),
     )
 }
 
@@ -41,7 +45,8 @@ RULES: dict[str, Solver] = {rule.name: rule for rule in (PerceptronRule(),)}
 
 def preference(risk: Risk) -> list[Solver]:
     """Solvers in order of measured speed for this kind of risk; the first that does not refuse is taken."""
-    return [SOLVERS[name] for name in ("closed-form", "preconditioned-lbfgs", "lbfgs")]
+    names = ("closed-form", "preconditioned-lbfgs", "lbfgs", "dual-coordinate-descent", "coordinate-descent", "fista", "sgd")
+    return [SOLVERS[name] for name in names]
 
 
 def choose(risk: Risk, solver: Solver | str) -> Solver:
@@ -77,6 +82,8 @@ __all__ = [
     "ConjugateGradient",
     "ConvergenceWarning",
     "DualCoordinateDescent",
+    "CoordinateDescent",
+    "Fista",
     "GradientDescent",
     "Newton",
     "NewtonCG",
