@@ -119,6 +119,21 @@ def test_classes_without_spread_are_told_apart():
             assert np.isfinite(model.coef_).all()
 
 
+def test_a_class_that_is_not_shrunk_among_more_columns_than_rows():
+    """Ledoit-Wolf gives gamma = 0 to two points and to one; the weights equal the repeated rows' none the less."""
+    X = np.array(
+        [[0.0] * 6, [0.0] * 6, [1.0] * 6, [1.0, 2.0, 0.0, 3.0, 1.0, 2.0], [0.0, 1.0, 5.0, 2.0, 1.0, 0.0]]
+    )
+    for y in ([0, 1, 0, 1, 1], [0, 1, 0, 2, 2]):
+        weights = np.array([2, 1, 2, 1, 3])
+        rows = np.repeat(np.arange(5), weights)
+        for shrinkage in ("auto", 0.1, 1e-9):
+            model = LinearDiscriminantAnalysis(shrinkage=shrinkage)
+            weighted, repeated = clone(model).fit(X, y, weights), clone(model).fit(X[rows], np.array(y)[rows])
+            f, g = weighted.decision_function(X), repeated.decision_function(X)
+            np.testing.assert_allclose(f, g, rtol=1e-6, atol=1e-6 * max(1.0, np.abs(g).max()))
+
+
 def test_fewer_rows_than_columns():
     """The inverse on what the rows span within classes, the stand-in elsewhere; the same from either side of n = D."""
     rng = np.random.default_rng(0)

@@ -62,7 +62,9 @@ class SharedCovariance:
         Where Sigma is singular: along directions in which no class varies, the mean variance of the columns is used.
         """
         if self.wide:
-            return self._solve_shrunk_wide(M) if (self.shrinkage > 0).any() else self._solve_wide(M)
+            solved = self._solve_shrunk_wide(M) if (self.shrinkage > 0).any() else self._solve_wide(M)
+            if solved is not None:
+                return solved
         direct = _solve_cholesky(self.matrix, M)
         if direct is not None:
             return direct
@@ -87,12 +89,16 @@ class SharedCovariance:
         used = values > _rank_tol(Z) * max(values[-1], np.finfo(float).tiny)
         return self._solve_in(Z.T @ (U[:, used] / np.sqrt(values[used])), values[used], M)
 
-    def _solve_shrunk_wide(self, M: Array) -> Array:
-        """By the matrix of row products: Sigma = Z^T Z + diag(d), d what the diagonal has beyond Z^T Z."""
+    def _solve_shrunk_wide(self, M: Array) -> Array | None:
+        """By the matrix of row products: Sigma = Z^T Z + diag(d), d what the diagonal has beyond Z^T Z.
+
+        None if some d is 0, which cannot be divided by: a column may vary only in classes that are not shrunk.
+        """
         Z = self.rows(slice(None))
         varies = self.variances > _rank_tol(Z)
-        # A column that varies only in classes that are not shrunk has d = 0 up to rounding, which cannot be divided by.
-        d = np.maximum(self.variances - (Z**2).sum(axis=0), 1e-12 * self.variances)
+        d = self.variances - (Z**2).sum(axis=0)
+        if not (d > 1e-6 * self.variances)[varies].all():
+            return None
         unit = np.sqrt(np.where(varies, d, self._stand_in))
         Z, M = np.where(varies, Z / unit, 0.0), M / unit
         values, U = eigh(Z @ Z.T)
@@ -132,7 +138,7 @@ def ledoit_wolf(X: Array, mean: Array, weights: Array) -> float:
     deviation = np.sqrt(weights @ Z**2 / total)
     varies = deviation > 10 * np.finfo(float).eps * np.abs(mean)
     if not varies.any():
-        return 1.0
+        return 0.0
     Z = Z[:, varies] / deviation[varies]
     quartic = float(weights @ (Z**2).sum(axis=1) ** 2) / total
     Z *= np.sqrt(weights / total)[:, None]
