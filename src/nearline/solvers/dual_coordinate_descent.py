@@ -79,7 +79,8 @@ class DualCoordinateDescent(Solver):
             return f"{risk.loss.refusal}."
         if risk.loss.name not in SERVED:
             served = ", ".join(map(repr, SERVED))
-            return f"Solver '{self.name}' serves {served}, not '{risk.loss.name}': use 'lbfgs' or 'newton-cg'."
+            able = "'coordinate-descent' or 'fista'" if risk.l1 > 0 else "'lbfgs' or 'newton-cg'"
+            return f"Solver '{self.name}' serves {served}, not '{risk.loss.name}': use {able}."
         if risk.l1 > 0:
             able = "'coordinate-descent', 'fista' or 'sgd'" if risk.loss.smooth else "'sgd'"
             return f"Solver '{self.name}' needs a pure L2 penalty and got '{risk.regularizer.name}': use {able}."
