@@ -4,6 +4,7 @@
 
 NL_DEFINE_MODULE(NL_MODULE, m) {
     m.doc() = "nearline's compiled core: fused passes, sequential solvers.";
+    nearline::bind_coordinate(m);
     nearline::bind_threads(m);
     nearline::bind_pass(m);
     nearline::bind_csr(m);

@@ -14,6 +14,7 @@ template <class T>
 using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // One function a concept; bindings.cpp calls them all.
+void bind_coordinate(nb::module_& m);
 void bind_threads(nb::module_& m);
 void bind_pass(nb::module_& m);
 void bind_row_sums(nb::module_& m);

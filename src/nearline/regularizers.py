@@ -41,7 +41,7 @@ class Regularizer:
         """Gradient of the smooth part, l2 W; the l1 part is met by :meth:`prox`."""
         return self.l2 * W
 
-    def prox(self, W: Array, step: float) -> Array:
+    def prox(self, W: Array, step: float | Array) -> Array:
         """argmin_V |V - W|^2 / 2 + step R(V): soft-threshold, then shrink."""
         thresholded = np.sign(W) * np.maximum(np.abs(W) - step * self.l1, 0.0)
         return np.asarray(thresholded / (1.0 + step * self.l2))

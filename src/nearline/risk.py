@@ -275,9 +275,15 @@ class Risk:
         return self.loss.value_and_gradient(point.scores.astype(np.float64), self.targets)[1]
 
     def gradient_test(self, point: Point) -> float:
-        """Size of the gradient relative to that at W = 0, each weight in units of its feature's scale."""
-        unit = self.passes.column_scale
-        scaled = np.abs(point.gradient.W / unit).max(initial=0.0)
+        """Size of the gradient relative to that at W = 0, each weight in units of its feature's scale.
+
+        With an L1 penalty it is the smallest subgradient.
+        """
+        unit, W, gradient = self.passes.column_scale, point.params.W, point.gradient.W
+        if self.l1:
+            shrunk = np.sign(gradient) * np.maximum(np.abs(gradient) - self.l1, 0.0)
+            gradient = np.where(W != 0, gradient + self.l1 * np.sign(W), shrunk)
+        scaled = np.abs(gradient / unit).max(initial=0.0)
         null = np.abs(self.null_point.gradient.W / unit).max(initial=0.0)
         own = max(scaled, np.abs(point.gradient.b).max(initial=0.0))
         return float(own / null) if null > 0 else float(own)

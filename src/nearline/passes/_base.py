@@ -5,11 +5,13 @@ from functools import cached_property
 
 import numpy as np
 
-from nearline.arrays import Array, Design
+from nearline.arrays import Array, Design, is_sparse
 from nearline.losses import Loss
 from nearline.params import Params
 from nearline.passes._bias import BiasSums, minimize_bias
+from nearline.passes._csc import Csc
 from nearline.passes._curvature import RowCurvature, add_grams, class_blocks, full_hessian
+from nearline.passes.columns import Columns, DenseColumns, SparseColumns
 
 
 class Passes(ABC):
@@ -83,6 +85,19 @@ class Passes(ABC):
     def _add_grams(self, X: Array, h: Array, out: Array) -> None:
         """out[m] += [X, 1]^T diag(h[:, m]) [X, 1]."""
         add_grams(X, h, out)
+
+    # -- X by columns -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def csc(self) -> Csc:
+        """Sparse X by columns."""
+        return Csc(self.X)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """X by columns, as coordinate descent wants it."""
+        mean = self.column_moments[0]
+        return SparseColumns(self.X, self.csc, mean) if is_sparse(self.X) else DenseColumns(self.X, mean)
 
     # -- moments of the columns -------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from nearline.losses import Loss
 from nearline.params import Params
 from nearline.passes._base import Passes
 from nearline.passes._bias import BiasSums
+from nearline.passes._csc import Csc
 from nearline.passes._curvature import RowCurvature
 
 
@@ -33,7 +34,7 @@ class CompiledPasses(Passes):
             np.ascontiguousarray(weights, dtype=np.float64),
             loss.core,
         )
-        self._design: _Design = _SparseDesign(X) if is_sparse(X) else _DenseDesign(X)
+        self._design: _Design = _SparseDesign(X, self.csc) if is_sparse(X) else _DenseDesign(X)
 
     def scores(self, params: Params) -> Array:
         scores = np.empty((self.X.shape[0], self.n_outputs), dtype=self.X.dtype)
@@ -156,38 +157,29 @@ class _DenseDesign(_Design):
 
 @final
 class _SparseDesign(_Design):
-    def __init__(self, X: Design) -> None:
+    def __init__(self, X: Design, csc: Csc) -> None:
+        self._csc = csc
         indptr = X.indptr.astype(X.indices.dtype, copy=False)
         self._csr = (X.data, X.indices, indptr)
-        self._n_features = X.shape[1]
-
-    @cached_property
-    def _csc(self) -> tuple[Array, Array, Array]:
-        """The same matrix by columns: gradients are sums over features, in row order."""
-        size = int(self._csr[2][-1])
-        values, rows = np.empty(size, dtype=self._csr[0].dtype), np.empty(size, dtype=np.int32)
-        starts = np.empty(self._n_features + 1, dtype=np.int64)
-        _core.csc_of_csr(*self._csr, values, rows, starts)
-        return values, rows, starts
 
     def scores(self, W: Array, b: Array, scores: Array) -> None:
         _core.sparse_scores(*self._csr, W, b, scores)
 
     def gradient(self, W: Array, b: Array, rows: Rows, scores: Array, G_W: Array, G_b: Array) -> float:
-        return _core.sparse_gradient(*self._csr, *self._csc, W, b, *rows, scores, G_W, G_b)
+        return _core.sparse_gradient(*self._csr, *self._csc.arrays, W, b, *rows, scores, G_W, G_b)
 
     def gradient_at(self, scores: Array, rows: Rows, G_W: Array, G_b: Array) -> float:
-        return _core.sparse_gradient_at(*self._csc, scores, *rows, G_W, G_b)
+        return _core.sparse_gradient_at(*self._csc.arrays, scores, *rows, G_W, G_b)
 
     def back_product(self, G: Array, G_W: Array) -> None:
         # Asked for now and then, by certificates: not worth a copy of X by columns.
         _core.sparse_scatter(*self._csr, G.astype(np.float64, copy=False), G_W)
 
     def hessian_product(self, W: Array, b: Array, scores: Array, rows: Rows, H_W: Array, H_b: Array) -> None:
-        _core.sparse_hessian_product(*self._csr, *self._csc, W, b, scores, *rows, H_W, H_b)
+        _core.sparse_hessian_product(*self._csr, *self._csc.arrays, W, b, scores, *rows, H_W, H_b)
 
     def moments(self, weights: Array, mean: Array, square: Array) -> None:
-        _core.sparse_moments(*self._csc, weights, mean, square)
+        _core.sparse_moments(*self._csc.arrays, weights, mean, square)
 
 
 def _table(scores: Array) -> Array:

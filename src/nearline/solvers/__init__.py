@@ -12,8 +12,10 @@ from nearline.solvers._base import (
 )
 from nearline.solvers._ridge import RidgeFactorization
 from nearline.solvers.closed_form import ClosedForm
+from nearline.solvers.coordinate_descent import CoordinateDescent
 from nearline.solvers.dual_coordinate_descent import DualCoordinateDescent
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
+from nearline.solvers.fista import Fista
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
 from nearline.solvers.perceptron import PerceptronRule
 from nearline.solvers.preconditioned import PreconditionedLBFGS
@@ -32,6 +34,8 @@ SOLVERS: dict[str, Solver] = {
         PreconditionedLBFGS(),
         SGD(),
         DualCoordinateDescent(),
+        CoordinateDescent(),
+        Fista(),
     )
 }
 
@@ -41,7 +45,10 @@ RULES: dict[str, Solver] = {rule.name: rule for rule in (PerceptronRule(),)}
 
 def preference(risk: Risk) -> list[Solver]:
     """Solvers in order of measured speed for this kind of risk; the first that does not refuse is taken."""
-    return [SOLVERS[name] for name in ("closed-form", "preconditioned-lbfgs", "lbfgs")]
+    return [
+        SOLVERS[name]
+        for name in ("closed-form", "preconditioned-lbfgs", "lbfgs", "coordinate-descent", "fista")
+    ]
 
 
 def choose(risk: Risk, solver: Solver | str) -> Solver:
@@ -76,7 +83,9 @@ __all__ = [
     "ClosedForm",
     "ConjugateGradient",
     "ConvergenceWarning",
+    "CoordinateDescent",
     "DualCoordinateDescent",
+    "Fista",
     "GradientDescent",
     "Newton",
     "NewtonCG",

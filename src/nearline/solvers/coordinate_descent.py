@@ -1,0 +1,186 @@
+"""Coordinate descent for penalties with kinks: proximal Newton on working sets (SPEC D11)."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.losses import softmax, sparsemax
+from nearline.params import Params
+from nearline.passes.columns import ModelStep, QuadraticModel
+from nearline.risk import Point, Risk
+from nearline.solvers._base import Solver, State
+from nearline.solvers._proximal import estimated_gap, inner, needs_smooth_loss
+
+SMALLEST_SET = 200  # weights that a step moves at least, if so many want to
+FAR = 0.05  # relative gap above which curvature is not trusted
+MODEL_TOL = 0.1  # of the decrease of the quadratic model: it is minimized about as well as it can be trusted
+
+# Joint losses with the curvature diag(q) - q q^T / sum(q): q as a function of the scores.
+SHARES = {"softmax": softmax, "sparsemax": lambda scores: (sparsemax(scores) > 0).astype(float)}
+
+
+@dataclass
+class DescentState(State):
+    """Where the descent stands. The scores are kept in float64, whatever X is."""
+
+    scores: Array = field(kw_only=True)
+    damping: float = 0.0  # added to the curvature, in units of its largest
+    full_step: bool = True  # whether the last model held up to its minimum
+    idle: int = 0  # steps without a decrease that values can tell
+
+
+@dataclass(frozen=True)
+class CoordinateDescent(Solver):
+    """Minimize a quadratic model over the weights that matter, search along the way there, choose anew.
+
+    Each step takes the weights that are not zero and the zero ones that violate their optimality condition most (at most
+    as many as there are non-zero ones), minimizes the model over them by cyclic coordinate descent, which sets weights to
+    exactly zero, and polishes those that are left by conjugate gradients. The bias is free and at its best throughout.
+    """
+
+    name: ClassVar[str] = "coordinate-descent"
+    max_iter: int = 500
+
+    def refuses(self, risk: Risk) -> str | None:
+        reason = needs_smooth_loss(risk, self.name)
+        if reason is not None:
+            return reason
+        if risk.unpenalized:
+            return f"Solver '{self.name}' needs a penalty (alpha > 0 and a regularizer): use 'lbfgs' or 'newton'."
+        joint = risk.loss.joint and risk.loss.core not in SHARES
+        if joint or risk.loss.curvature(np.zeros((1, risk.n_outputs)), risk.targets[:1]) is None:
+            return (
+                f"Solver '{self.name}' needs second derivatives, which it does not know of loss '{risk.loss.name}': "
+                "use 'fista'."
+            )
+        return None
+
+    def start(self, risk: Risk, params: Params, tol: float) -> DescentState:
+        # Without weights there is nothing to lose: begin at the best bias.
+        point = risk.at(params) if params.W.any() else risk.null_point
+        scores = point.scores.astype(np.float64)
+        return DescentState(point, scores=scores, estimate=estimated_gap(risk, point))
+
+    def step(self, risk: Risk, state: State) -> State:
+        assert isinstance(state, DescentState)
+        model = QuadraticModel(
+            params=state.point.params,
+            gradient=data_gradient(risk, state.point),
+            curvature=curvature(risk, state),
+            joint=risk.loss.joint,
+            damping=state.damping * float(risk.weights.max()) / risk.total_weight,
+            l1=risk.l1,
+            l2=risk.l2,
+            bias=risk.bias,
+            moving=working_sets(risk, state.point),
+            tol=MODEL_TOL,
+        )
+        step = risk.passes.columns.minimize(model)
+        t = search(risk, state, step)
+        state.full_step = t == 1.0
+        if t < 0.3:
+            state.stuck = t == 0.0 and state.damping >= 1.0
+            state.damping = min(10.0 * max(state.damping, 1e-3), 1.0)
+        elif t == 1.0:
+            state.damping = 0.1 * state.damping if state.damping > 1e-6 else 0.0
+        if t > 0.0:
+            move(risk, state, step, t)
+        return state
+
+
+def data_gradient(risk: Risk, point: Point) -> Params:
+    """Gradient of the mean data loss alone."""
+    gradient = point.gradient.copy()
+    if risk.l2:
+        gradient.W[...] -= risk.l2 * point.params.W
+    return gradient
+
+
+def curvature(risk: Risk, state: DescentState) -> Array:
+    """The rows' curvature as the model wants it, (K, n), weights included.
+
+    Far from the solution it is raised to |slope| / (|score| + 2) where it is less: rows deep on the wrong side have next
+    to no curvature there, and Newton's method would send them as far beyond the right side.
+    """
+    weights, scores = risk.weights[:, None] / risk.total_weight, state.scores
+    joint = risk.loss.joint
+    near = state.full_step and state.estimate is not None and state.estimate <= FAR
+    if near and state.damping == 0.0 and not joint:
+        h = risk.passes.row_curvature(scores, slice(None)).diagonal
+        return np.ascontiguousarray(h.T / risk.total_weight)
+    h = SHARES[risk.loss.name](scores) if joint else risk.loss.curvature(scores, risk.targets)
+    assert h is not None
+    most = float(h.max(initial=0.0)) or 1.0
+    if not near:
+        slopes = risk.loss.value_and_gradient(scores, risk.targets)[1]
+        centered = scores - scores.mean(axis=1, keepdims=True) if joint else scores
+        h = np.maximum(h, np.minimum(np.abs(slopes) / (np.abs(centered) + 2.0), most))
+    if not joint:
+        h = h + state.damping * most
+    return np.ascontiguousarray((h * weights).T)
+
+
+def working_sets(risk: Risk, point: Point) -> list[Array]:
+    """For each score column the features whose weights the next step may move."""
+    W, passes = point.params.W, risk.passes
+    if risk.l1 == 0:
+        return [np.arange(risk.n_features)] * risk.n_outputs
+    mean, deviation = passes.column_moments
+    if risk.bias:
+        # The bias will follow: a weight's derivative is that along its centered feature.
+        gradient, unit = point.gradient.W - np.outer(point.gradient.b, mean), passes.column_scale
+    else:
+        gradient, unit = point.gradient.W, np.sqrt(mean**2 + deviation**2)
+    # How far the optimality condition is violated, for features of one scale.
+    violation = np.maximum(np.abs(gradient) - risk.l1, 0.0) / np.where(unit > 0, unit, 1.0)
+    return [_largest(W[c] != 0, violation[c]) for c in range(risk.n_outputs)]
+
+
+def _largest(nonzero: Array, violation: Array) -> Array:
+    """Non-zero weights, and about as many of those with the largest violations."""
+    chosen = nonzero.copy()
+    candidates = np.flatnonzero((violation > 0) & ~nonzero)
+    size = int(nonzero.sum())
+    room = max(SMALLEST_SET, 2 * size) - size
+    if len(candidates) > room:
+        order = np.argpartition(-violation[candidates], room - 1)
+        candidates = candidates[order[:room]]
+    chosen[candidates] = True
+    return np.flatnonzero(chosen)
+
+
+def search(risk: Risk, state: DescentState, step: ModelStep) -> float:
+    """The largest step 1, 1/2, 1/4, ... with enough decrease; 0 if none has."""
+    point, W = state.point, state.point.params.W
+    penalty = risk.alpha * risk.regularizer.value(W)
+    # What the risk falls by at first order, the penalty in full.
+    moved = risk.l1 * float(np.abs(W + step.params.W).sum() - np.abs(W).sum())
+    slope = inner(point.gradient.flat, step.params.flat) + moved
+    if not slope < 0:
+        return 0.0
+    value = risk.passes.value_and_slope(state.scores, step.scores, 0.0)[0] / risk.total_weight + penalty
+    noise = 4.0 * np.finfo(float).eps * abs(value)
+    t = 1.0
+    while t > 1e-10:
+        total = risk.passes.value_and_slope(state.scores, step.scores, t)[0] / risk.total_weight
+        if total + risk.alpha * risk.regularizer.value(W + t * step.params.W) <= value + 0.01 * t * slope + noise:
+            return t
+        t *= 0.5
+    return 0.0
+
+
+def move(risk: Risk, state: DescentState, step: ModelStep, t: float) -> None:
+    """Go, and see where that is."""
+    old = state.point
+    params = old.params.like(old.params.flat + t * step.params.flat)
+    state.scores = state.scores + t * step.scores
+    found = risk.at_scores(params, state.scores)
+    state.point = Point(
+        params, state.scores.astype(risk.X.dtype, copy=False), found.data_loss, found.penalty, found.gradient
+    )
+    state.estimate = estimated_gap(risk, state.point)
+    falls = old.value - found.value > 4.0 * np.finfo(float).eps * abs(old.value)
+    state.idle = 0 if falls else state.idle + 1
+    state.stuck = state.idle >= 4
