@@ -3,9 +3,9 @@
 //   min over W, b   g.(W - W0) + g_b.(b - b0) + (1/2) sum_i v_i^T H_i v_i + l1 |W|_1 + (l2/2) |W|^2,
 //
 // with v_i the change of row i's scores. H_i is diagonal where the score columns are separate, and
-// diag(q) - q q^T / sum(q) + damping where they are joint (softmax: q = probabilities; sparsemax: q = the support).
-// The bias is at its best after every step: it follows each weight in closed form, at no cost, so that neither it
-// nor an offset of the features ever slows the descent down.
+// diag(q) - q q^T / sum(q) + damping where they are joint (softmax: q = probabilities; sparsemax: q = the
+// support). The bias is at its best after every step: it follows each weight in closed form, at no cost, so
+// that neither it nor an offset of the features ever slows the descent down.
 #pragma once
 
 #include <thread>
@@ -37,6 +37,13 @@ struct Descent {
 
 inline double soft_threshold(double z, double t) { return z > t ? z - t : (z < -t ? z + t : 0.0); }
 
+// The minimizer of the model along one weight; gradient: of the data part of the model, where it stands.
+inline double best_weight(const Coordinate& c, double gradient, const Penalty& penalty) {
+    const double curvature = c.hessian + penalty.l2;
+    if (!(curvature > 0)) return penalty.l1 > 0 ? 0.0 : c.weight;  // only the penalty speaks
+    return soft_threshold(c.hessian * c.weight - gradient, penalty.l1) / curvature;
+}
+
 // The model as a function of the weights of one score column; d: (n,) the rows' curvature.
 template <class View>
 class Block {
@@ -66,8 +73,8 @@ class Block {
     // Put the bias at its best, given the derivative of the model along it where the slopes stand.
     void settle_bias(double gradient) { bias = mass_ > 0 ? -gradient / mass_ : 0.0; }
 
-    // One update of each coordinate, or of those that are not zero. slope: (n,) curvature times change of the scores.
-    // Gives the sum of hessian * step^2, about twice the decrease of the model.
+    // One update of each coordinate, or of those that are not zero. slope: (n,) curvature times change of the
+    // scores. Gives the sum of hessian * step^2, about twice the decrease of the model.
     double sweep(bool all, double* slope) {
         double change = 0;
         for (Coordinate& c : coordinates)
@@ -83,15 +90,12 @@ class Block {
   private:
     double update(Coordinate& c, double* slope) {
         const double gradient = c.gradient + X_.dot(c.column, slope) + bias * c.sum;
-        const double curvature = c.hessian + penalty_.l2;
-        double weight = penalty_.l1 > 0 ? 0.0 : c.weight;  // without curvature only the penalty speaks
-        if (curvature > 0) weight = soft_threshold(c.hessian * c.weight - gradient, penalty_.l1) / curvature;
-        const double step = weight - c.weight;
+        const double weight = best_weight(c, gradient, penalty_), step = weight - c.weight;
         if (step == 0) return 0.0;
         X_.add(c.column, step, d_, slope);
         if (mass_ > 0) bias -= step * c.sum / mass_;
         c.weight = weight;
-        return curvature * step * step;
+        return (c.hessian + penalty_.l2) * step * step;
     }
 
     const View& X_;
@@ -102,7 +106,8 @@ class Block {
 
 // Writes the weights and the change of the scores back.
 template <class View>
-void finish(const View& X, const WorkingSet& set, Size c, const std::vector<Coordinate>& coordinates, double bias) {
+void finish(const View& X, const WorkingSet& set, Size c, const std::vector<Coordinate>& coordinates,
+            double bias) {
     double* v = set.score_step + c * set.n_rows;
     std::fill(v, v + set.n_rows, bias);
     double* weights = set.weights + set.starts[c];
@@ -118,8 +123,8 @@ void finish(const View& X, const WorkingSet& set, Size c, const std::vector<Coor
 template <class View>
 class SeparateModel {
   public:
-    SeparateModel(const View& X, const WorkingSet& set, const Descent& how, Size c, const double* d, bool parallel,
-                  const Workspace& workspace)
+    SeparateModel(const View& X, const WorkingSet& set, const Descent& how, Size c, const double* d,
+                  bool parallel, const Workspace& workspace)
         : X_(X),
           set_(set),
           how_(how),
@@ -163,16 +168,24 @@ class SeparateModel {
     std::vector<double> slope_;
 };
 
-// Score columns that the loss couples, updated one after another. With m_i = sum_k q_ik v_ik / sum_k q_ik, column c
-// sees the curvature q_c (1 - q_c / sum q) and the slope q_c (v_c - m).
+// Score columns that the loss couples, updated one after another. With m_i = sum_k q_ik v_ik / sum_k q_ik,
+// column c sees the curvature q_c (1 - q_c / sum q) and the slope q_c (v_c - m).
 template <class View>
 class JointModel {
   public:
     JointModel(const View& X, const WorkingSet& set, const Descent& how, const double* q, double damping,
                const Workspace& workspace)
-        : X_(X), set_(set), how_(how), q_(q), damping_(damping), workspace_(workspace), n_(set.n_rows), K_(set.n_outputs) {
+        : X_(X),
+          set_(set),
+          how_(how),
+          q_(q),
+          damping_(damping),
+          workspace_(workspace),
+          n_(set.n_rows),
+          K_(set.n_outputs) {
         const Size size = n_ * K_;
-        share_.resize(size), d_.resize(size), v_.assign(size, 0.0), mean_.assign(n_, 0.0), bias_.assign(K_, 0.0);
+        share_.resize(size), d_.resize(size), v_.assign(size, 0.0), mean_.assign(n_, 0.0),
+            bias_.assign(K_, 0.0);
         std::vector<double> total(n_, 0.0);
         for (Size at = 0; at < size; ++at) total[at % n_] += q[at];
         for (Size at = 0; at < size; ++at) {
@@ -239,7 +252,9 @@ class JointModel {
     }
 
   private:
-    double slope_of(Size i, Size c, double v, double mean) const { return q_[c * n_ + i] * (v - mean) + damping_ * v; }
+    double slope_of(Size i, Size c, double v, double mean) const {
+        return q_[c * n_ + i] * (v - mean) + damping_ * v;
+    }
 
     const View& X_;
     const WorkingSet& set_;
@@ -283,28 +298,74 @@ void descend_joint(const View& X, const WorkingSet& set, const Descent& how, con
     descend(model, how, std::this_thread::get_id());
 }
 
-// The same where the model's matrix G (p, p) is at hand: a step of one weight then costs one row of G. gradient (p,)
-// is that of the data loss at the start, and is brought up to date with every step.
-inline void descend_gram(const double* G, Size p, double* gradient, double* weights, const Penalty& penalty, double tol,
-                         Size max_sweeps) {
-    auto update = [&](Size j) {
-        const double *row = G + j * p, hessian = std::max(row[j], 0.0), curvature = hessian + penalty.l2;
-        double weight = penalty.l1 > 0 ? 0.0 : weights[j];
-        if (curvature > 0) weight = soft_threshold(hessian * weights[j] - gradient[j], penalty.l1) / curvature;
-        const double step = weight - weights[j];
+// The model given by its matrix G (p, p): a step of one weight costs one row of G. slope (p,): G times the
+// change so far.
+class GramModel {
+  public:
+    GramModel(const double* G, Size p, const double* gradient, double* weights, const Descent& how)
+        : G_(G), p_(p), weights_(weights), how_(how), slope_(p, 0.0) {
+        for (Size j = 0; j < p; ++j)
+            coordinates_.push_back({j, weights[j], gradient[j], std::max(G[j * p + j], 0.0), 0.0});
+    }
+
+    double sweep(bool all) {
+        double change = 0;
+        for (Coordinate& c : coordinates_)
+            if (all || c.weight != 0) change += update(c);
+        return change;
+    }
+
+    void polish() {
+        Moving moving;
+        moving.add(0, coordinates_);
+        const std::size_t m = moving.coordinates.size();
+        if (m == 0) return;
+        std::vector<double> start, diagonal;
+        for (const Coordinate* c : moving.coordinates) {
+            start.push_back(slope_[c->column] + c->own_gradient(how_.penalty));
+            diagonal.push_back(c->hessian + how_.penalty.l2);
+        }
+        auto A = [&](const double* x, double* z) {
+            for (std::size_t a = 0; a < m; ++a) {
+                const double* row = G_ + moving.coordinates[a]->column * p_;
+                z[a] = how_.penalty.l2 * x[a];
+                for (std::size_t b = 0; b < m; ++b) z[a] += row[moving.coordinates[b]->column] * x[b];
+            }
+        };
+        const auto step = polish_step(moving, A, start, diagonal, how_.tol);
+        for (std::size_t a = 0; a < m; ++a) add(moving.coordinates[a]->column, step[a]);
+    }
+
+    void finish() {
+        for (const Coordinate& c : coordinates_) weights_[c.column] = c.weight;
+    }
+
+  private:
+    void add(Size j, double step) {
+        for (Size k = 0; k < p_; ++k) slope_[k] += step * G_[j * p_ + k];
+    }
+
+    double update(Coordinate& c) {
+        const double weight = best_weight(c, c.gradient + slope_[c.column], how_.penalty),
+                     step = weight - c.weight;
         if (step == 0) return 0.0;
-        for (Size k = 0; k < p; ++k) gradient[k] += step * row[k];
-        weights[j] = weight;
-        return curvature * step * step;
-    };
-    double begin = 0, change = 0;
-    Size sweeps = 0;
-    do {
-        change = 0;
-        for (Size j = 0; j < p; ++j) change += update(j);
-        if (sweeps++ == 0) begin = change;
-        if (sweeps % 16 == 0) check_interrupt();
-    } while (change > tol * begin && sweeps < max_sweeps);
+        add(c.column, step);
+        c.weight = weight;
+        return (c.hessian + how_.penalty.l2) * step * step;
+    }
+
+    const double* G_;
+    Size p_;
+    double* weights_;
+    const Descent& how_;
+    std::vector<double> slope_;
+    std::vector<Coordinate> coordinates_;
+};
+
+inline void descend_gram(const double* G, Size p, const double* gradient, double* weights,
+                         const Descent& how) {
+    GramModel model(G, p, gradient, weights, how);
+    descend(model, how, std::this_thread::get_id());
 }
 
 }  // namespace nearline

@@ -1,10 +1,15 @@
-// Newton's system on the weights that are not zero. With their signs held the model is a plain quadratic there:
-// coordinate descent finds the signs quickly and the solution slowly, conjugate gradients the other way round.
+// Newton's system on the weights that are not zero. With their signs held the model is a plain quadratic
+// there: coordinate descent finds the signs quickly and the solution slowly, conjugate gradients the other
+// way round.
 #pragma once
 
 #include "coordinate_subspace.hpp"
 
 namespace nearline {
+
+struct Penalty {
+    double l1, l2;
+};
 
 struct Coordinate {
     Size column;
@@ -12,6 +17,11 @@ struct Coordinate {
     double gradient;  // of the data loss along this weight, at the start
     double hessian;   // of the model along this weight, with the bias at its best
     double sum;       // sum_i d_i x_ij
+
+    // What the start and the penalty give to the model's gradient, sign held.
+    double own_gradient(const Penalty& penalty) const {
+        return gradient + (weight > 0 ? penalty.l1 : -penalty.l1) + penalty.l2 * weight;
+    }
 };
 
 struct Moving {
@@ -27,12 +37,9 @@ struct Moving {
     }
 };
 
-struct Penalty {
-    double l1, l2;
-};
-
 // A step t x of the weights: one that would change its sign stops at zero.
-inline void cut_step(const Moving& moving, const std::vector<double>& x, double t, std::vector<double>& step) {
+inline void cut_step(const Moving& moving, const std::vector<double>& x, double t,
+                     std::vector<double>& step) {
     for (std::size_t k = 0; k < x.size(); ++k) step[k] = t * x[k];
     for (std::size_t k = 0; k < moving.coordinates.size(); ++k) {
         const double w = moving.coordinates[k]->weight;
@@ -40,19 +47,45 @@ inline void cut_step(const Moving& moving, const std::vector<double>& x, double 
     }
 }
 
-// Moves the weights and gives the step of weights and biases back. slope(i, t): the rows' slopes t (K,) as they stand;
-// curve(i, v, t): what a change v of the scores adds to them; bias_gradient, bias_curvature: (K,).
+// Moves the weights and gives the step of all variables back (weights, then biases). start: (m,) the model's
+// gradient, signs held; A(p, z): z = the model's matrix times p.
+template <class Product>
+std::vector<double> polish_step(const Moving& moving, const Product& A, const std::vector<double>& start,
+                                const std::vector<double>& diagonal, double tol) {
+    const std::size_t size = moving.coordinates.size(), m = start.size();
+    std::vector<double> r = start, step(m), moved(m);
+    const std::vector<double> x = conjugate_gradients(A, r, diagonal, tol, 64);
+    double safe = 1;  // up to here no sign changes, so the model goes down all the way
+    for (std::size_t k = 0; k < size; ++k) {
+        const double w = moving.coordinates[k]->weight;
+        if ((w + x[k]) * w < 0) safe = std::min(safe, -w / x[k]);
+    }
+    bool found = false;
+    for (double t = 1; t > safe && !found; t *= 0.5) {
+        cut_step(moving, x, t, step);
+        A(step.data(), moved.data());
+        double decrease = 0;
+        for (std::size_t k = 0; k < m; ++k) decrease -= step[k] * (start[k] + 0.5 * moved[k]);
+        found = decrease > 0;
+    }
+    if (!found) cut_step(moving, x, safe, step);
+    for (std::size_t k = 0; k < size; ++k) moving.coordinates[k]->weight += step[k];
+    return step;
+}
+
+// The same, rows given. slope(i, t): the rows' slopes t (K,) as they stand; curve(i, v, t): what a change v
+// of the scores adds to them; bias_gradient, bias_curvature: (K,).
 template <class View, class Slope, class Curve>
-std::vector<double> polish(const Subspace<View>& space, const Moving& moving, const Penalty& penalty, const Slope& slope,
-                           const Curve& curve, const std::vector<double>& bias_gradient,
+std::vector<double> polish(const Subspace<View>& space, const Moving& moving, const Penalty& penalty,
+                           const Slope& slope, const Curve& curve, const std::vector<double>& bias_gradient,
                            const std::vector<double>& bias_curvature, double tol) {
     const std::size_t size = moving.coordinates.size(), m = space.size();
-    std::vector<double> start(m), diagonal(m, 1.0), step(m, 0.0), moved(m);
-    space.product(step.data(), [&](Size i, const double*, double* t) { slope(i, t); }, start.data());
+    std::vector<double> start(m), diagonal(m, 1.0);
+    const std::vector<double> zeros(m, 0.0);
+    space.product(zeros.data(), [&](Size i, const double*, double* t) { slope(i, t); }, start.data());
     for (std::size_t k = 0; k < size; ++k) {
-        const Coordinate& c = *moving.coordinates[k];
-        start[k] += c.gradient + (c.weight > 0 ? penalty.l1 : -penalty.l1) + penalty.l2 * c.weight;
-        diagonal[k] = c.hessian + penalty.l2;
+        start[k] += moving.coordinates[k]->own_gradient(penalty);
+        diagonal[k] = moving.coordinates[k]->hessian + penalty.l2;
     }
     for (std::size_t k = size; k < m; ++k) {
         start[k] += bias_gradient[k - size];
@@ -62,26 +95,7 @@ std::vector<double> polish(const Subspace<View>& space, const Moving& moving, co
         space.product(p, curve, z);
         for (std::size_t k = 0; k < size; ++k) z[k] += penalty.l2 * p[k];
     };
-    std::vector<double> r = start;
-    const std::vector<double> x = conjugate_gradients(A, r, diagonal, tol, 64);
-    double safe = 1;  // up to here no sign changes, so the model goes down all the way
-    for (std::size_t k = 0; k < size; ++k) {
-        const double w = moving.coordinates[k]->weight;
-        if ((w + x[k]) * w < 0) safe = std::min(safe, -w / x[k]);
-    }
-    for (double t = 1; t > safe; t *= 0.5) {
-        cut_step(moving, x, t, step);
-        A(step.data(), moved.data());
-        double decrease = 0;
-        for (std::size_t k = 0; k < m; ++k) decrease -= step[k] * (start[k] + 0.5 * moved[k]);
-        if (decrease > 0) {
-            safe = 0;
-            break;
-        }
-    }
-    if (safe > 0) cut_step(moving, x, safe, step);
-    for (std::size_t k = 0; k < size; ++k) moving.coordinates[k]->weight += step[k];
-    return step;
+    return polish_step(moving, A, start, diagonal, tol);
 }
 
 }  // namespace nearline

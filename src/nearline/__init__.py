@@ -26,6 +26,8 @@ _HOMES = {
     "Solution": "nearline.solvers",
     "Solver": "nearline.solvers",
     "minimize": "nearline.solvers",
+    "path": "nearline.selection.path",
+    "coefficients": "nearline.selection.path",
     "ConvergenceWarning": "nearline.solvers",
     "path_scores": "nearline.selection.path_scores",
     "RidgeFactorization": "nearline.solvers",

@@ -1,7 +1,7 @@
 """X by columns: the steps of coordinate descent, which sequential loops in the core make (SPEC D11).
 
-A step minimizes a quadratic model of the risk over some of the weights. With a free bias the columns are shifted towards
-their means first, which changes nothing but the bias: offsets of the features cost neither time nor digits.
+A step minimizes a quadratic model of the risk over some of the weights. With a free bias the columns are shifted
+towards their means first, which changes nothing but the bias: offsets of the features cost neither time nor digits.
 """
 
 from abc import ABC, abstractmethod
@@ -17,12 +17,13 @@ from nearline.passes._csc import Csc
 from nearline.passes._curvature import row_blocks
 
 LARGEST_GRAM = 1024  # moving weights for which forming the model's matrix is worth it
-SWEEPS = 1000  # at most, where a sweep costs next to nothing
+MANY_ROUNDS = 10  # of sweeps and polish at most, where they cost next to nothing
+CHEAP = 1e6  # entries of X that cost next to nothing
 
 
 @dataclass(frozen=True)
 class QuadraticModel:
-    """g.(V - W) + g_b.(c - b) + (1/2) sum_i v_i^T H_i v_i + l1 |V|_1 + (l2/2) |V|^2, v_i = the change of row i's scores.
+    """g.(V - W) + g_b.(c - b) + (1/2) sum_i v_i^T H_i v_i + l1 |V|_1 + (l2/2) |V|^2, v_i the change of row i's scores.
 
     H_i is diag(q_i) where score columns are separate, diag(q_i) - q_i q_i^T / sum(q_i) + damping where they are joint.
     """
@@ -37,6 +38,7 @@ class QuadraticModel:
     bias: bool
     moving: list[Array]  # features of each score column that may move
     tol: float  # of the model's decrease
+    max_rounds: int  # of sweeps and polish
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,11 @@ class _Descent:
         self.bias_step = np.zeros(len(sizes))
         self.score_step = np.zeros((len(sizes), n_rows))
 
-    def run(self, kernel: Any, *X: Array, columns: Array) -> ModelStep:
+    def run(self, kernel: Any, *X: Array, columns: Array, entries: float) -> ModelStep:
+        """``entries``: of the moving columns; where they are few, the model is minimized well whatever it is worth."""
         model = self.model
+        rounds = int(min(CHEAP / max(entries, 1.0), MANY_ROUNDS))
+        thorough = rounds > model.max_rounds
         kernel(
             *X,
             set_starts=self.starts,
@@ -90,8 +95,8 @@ class _Descent:
             l1=model.l1,
             l2=model.l2,
             bias=model.bias,
-            tol=model.tol,
-            max_rounds=2,
+            tol=1e-2 * model.tol if thorough else model.tol,
+            max_rounds=rounds if thorough else model.max_rounds,
         )
         return ModelStep(self.params_step(), np.ascontiguousarray(self.score_step.T))
 
@@ -106,7 +111,7 @@ class _Descent:
 
 @final
 class SparseColumns(Columns):
-    """CSC beside CSR. Only columns without a zero are shifted: the others would not stay sparse, nor do they need it."""
+    """CSC beside CSR. Only columns without a zero are shifted: the others would not stay sparse, nor need they."""
 
     def __init__(self, X: Design, csc: Csc, mean: Array) -> None:
         self._csc = csc.arrays
@@ -126,8 +131,15 @@ class SparseColumns(Columns):
         except IndexError:
             size = len(self._csr[0]) + 64 if len(model.moving) == 1 else 0
             memory = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.float32)
+        sizes = np.diff(self._csc[2])[descent.features]
         step = descent.run(
-            _core.descend_sparse, *self._csc, *self._csr, shift, *memory, columns=descent.features
+            _core.descend_sparse,
+            *self._csc,
+            *self._csr,
+            shift,
+            *memory,
+            columns=descent.features,
+            entries=float(sizes.sum()),
         )
         self._spare.append(memory)
         return step
@@ -139,7 +151,9 @@ class DenseColumns(Columns):
 
     def __init__(self, X: Array, mean: Array) -> None:
         self._X, self._mean = X, mean
-        self._gram: tuple[Array, Array, Array] | None = None  # curvature, features and matrix of the last step
+        self._gram: tuple[Array, Array, Array] | None = (
+            None  # curvature, features and matrix of the last step
+        )
 
     def minimize(self, model: QuadraticModel) -> ModelStep:
         shift = self._mean if model.bias else np.zeros_like(self._mean)
@@ -147,12 +161,11 @@ class DenseColumns(Columns):
         if not model.joint and max(map(len, model.moving)) <= LARGEST_GRAM:
             for c in range(len(model.moving)):
                 self._by_gram(descent, c)
-            step = descent.params_step()
-            scores = np.empty((len(self._X), len(model.moving)), dtype=self._X.dtype)
-            _core.dense_scores(self._X, step.W, step.b, scores)
-            return ModelStep(step, scores)
+            return ModelStep(descent.params_step(), self._scores(descent))
         used, columns = np.unique(descent.features, return_inverse=True)
-        return descent.run(_core.descend_dense, self._copy(used, shift), columns=columns.astype(np.int32))
+        entries = float(len(self._X) * len(columns))
+        copy = self._copy(used, shift)
+        return descent.run(_core.descend_dense, copy, columns=columns.astype(np.int32), entries=entries)
 
     def _copy(self, features: Array, shift: Array) -> Array:
         """The shifted columns, one after another, (p, n)."""
@@ -161,6 +174,16 @@ class DenseColumns(Columns):
         for rows in row_blocks(X.shape[0], len(features)):
             copy[:, rows] = (X[rows][:, features] - shift[features]).T
         return copy
+
+    def _scores(self, descent: _Descent) -> Array:
+        """The change of the scores, from shifted columns in float64: an offset would cost digits."""
+        used = np.unique(descent.features)
+        W = np.ascontiguousarray(descent.params_step().W[:, used])
+        scores = np.empty((len(self._X), len(W)))
+        for rows in row_blocks(len(scores), len(used)):
+            block = np.ascontiguousarray(self._X[rows][:, used] - descent.shift[used], dtype=np.float64)
+            _core.dense_scores(block, W, descent.bias_step, scores[rows])
+        return scores
 
     def _by_gram(self, descent: _Descent, c: int) -> None:
         """Minimize over the weights of one score column; the bias follows in closed form."""
@@ -172,13 +195,13 @@ class DenseColumns(Columns):
         G = np.ascontiguousarray(H[:-1, :-1] - (np.outer(sums, sums) / mass if mass > 0 else 0.0))
         gradient = descent.gradient[own] + bias_step * sums
         weights = descent.weights[own].copy()
-        _core.descend_gram(G, gradient, weights, model.l1, model.l2, 1e-3 * model.tol, SWEEPS)
+        _core.descend_gram(G, gradient, weights, model.l1, model.l2, 1e-2 * model.tol, MANY_ROUNDS)
         if mass > 0:
             bias_step -= float(sums @ (weights - descent.weights[own])) / mass
         descent.weights[own], descent.bias_step[c] = weights, bias_step
 
     def _matrix(self, curvature: Array, features: Array, shift: Array) -> Array:
-        """sum_i d_i [x_i - shift; 1] [x_i - shift; 1]^T of some features; kept, as a loss may have the same d always."""
+        """sum_i d_i [x_i - shift; 1] [x_i - shift; 1]^T of some features; kept, as d may never change."""
         last, X = self._gram, self._X
         same = last is not None and np.array_equal(last[0], curvature)
         if last is not None and same and np.isin(features, last[1]).all():

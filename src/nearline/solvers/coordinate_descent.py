@@ -15,7 +15,7 @@ from nearline.solvers._proximal import estimated_gap, inner, needs_smooth_loss
 
 SMALLEST_SET = 200  # weights that a step moves at least, if so many want to
 FAR = 0.05  # relative gap above which curvature is not trusted
-MODEL_TOL = 0.1  # of the decrease of the quadratic model: it is minimized about as well as it can be trusted
+LOOSE, TIGHT = 0.1, 1e-3  # tolerances of the model's decrease: it is minimized as well as it can be trusted
 
 # Joint losses with the curvature diag(q) - q q^T / sum(q): q as a function of the scores.
 SHARES = {"softmax": softmax, "sparsemax": lambda scores: (sparsemax(scores) > 0).astype(float)}
@@ -26,8 +26,10 @@ class DescentState(State):
     """Where the descent stands. The scores are kept in float64, whatever X is."""
 
     scores: Array = field(kw_only=True)
+    raised: Array | float = 0.0  # curvature (n, K) that rows have at least
     damping: float = 0.0  # added to the curvature, in units of its largest
-    full_step: bool = True  # whether the last model held up to its minimum
+    full_steps: int = 1  # how many models in a row held up to their minima
+    model_tol: float = LOOSE
     idle: int = 0  # steps without a decrease that values can tell
 
 
@@ -75,19 +77,38 @@ class CoordinateDescent(Solver):
             l2=risk.l2,
             bias=risk.bias,
             moving=working_sets(risk, state.point),
-            tol=MODEL_TOL,
+            tol=state.model_tol,
+            max_rounds=2 if state.model_tol == LOOSE else 3,
         )
         step = risk.passes.columns.minimize(model)
-        t = search(risk, state, step)
-        state.full_step = t == 1.0
-        if t < 0.3:
-            state.stuck = t == 0.0 and state.damping >= 1.0
-            state.damping = min(10.0 * max(state.damping, 1e-3), 1.0)
-        elif t == 1.0:
-            state.damping = 0.1 * state.damping if state.damping > 1e-6 else 0.0
+        slope = first_order(risk, state.point, step)
+        t = search(risk, state, step, slope)
+        adapt(risk, state, step, t)
         if t > 0.0:
-            move(risk, state, step, t)
+            move(risk, state, step, t, slope)
         return state
+
+
+def adapt(risk: Risk, state: DescentState, step: ModelStep, t: float) -> None:
+    """Learn from a model that did not hold: rows get the curvature that they have on average over the whole step.
+
+    So rows that a step would bring over a kink, or out of a flat part of the loss, count in the next models. That wears
+    off with every model that holds. If it is of no use, all rows are damped.
+    """
+    state.full_steps = state.full_steps + 1 if t == 1.0 else 0
+    if t == 1.0:
+        state.raised = 0.3 * state.raised if state.full_steps < 8 else 0.0
+        state.damping = 0.3 * state.damping if state.damping > 1e-6 else 0.0
+        return
+    state.model_tol = LOOSE
+    slope = risk.loss.value_and_gradient(state.scores, risk.targets)[1]
+    change = risk.loss.value_and_gradient(state.scores + step.scores, risk.targets)[1] - slope
+    moved = step.scores != 0
+    secant = np.divide(change, step.scores, out=np.zeros_like(change), where=moved)
+    state.raised = np.maximum(state.raised, np.maximum(secant, 0.0))
+    if t < 1e-3:
+        state.stuck = t == 0.0 and state.damping >= 1.0
+        state.damping = min(10.0 * max(state.damping, 1e-3), 1.0)
 
 
 def data_gradient(risk: Risk, point: Point) -> Params:
@@ -106,8 +127,9 @@ def curvature(risk: Risk, state: DescentState) -> Array:
     """
     weights, scores = risk.weights[:, None] / risk.total_weight, state.scores
     joint = risk.loss.joint
-    near = state.full_step and state.estimate is not None and state.estimate <= FAR
-    if near and state.damping == 0.0 and not joint:
+    near = state.estimate is not None and state.estimate <= FAR
+    untouched = state.damping == 0.0 and not np.any(state.raised)
+    if near and untouched and not joint:
         h = risk.passes.row_curvature(scores, slice(None)).diagonal
         return np.ascontiguousarray(h.T / risk.total_weight)
     h = SHARES[risk.loss.name](scores) if joint else risk.loss.curvature(scores, risk.targets)
@@ -117,6 +139,7 @@ def curvature(risk: Risk, state: DescentState) -> Array:
         slopes = risk.loss.value_and_gradient(scores, risk.targets)[1]
         centered = scores - scores.mean(axis=1, keepdims=True) if joint else scores
         h = np.maximum(h, np.minimum(np.abs(slopes) / (np.abs(centered) + 2.0), most))
+    h = np.maximum(h, np.minimum(state.raised, most))
     if not joint:
         h = h + state.damping * most
     return np.ascontiguousarray((h * weights).T)
@@ -151,27 +174,34 @@ def _largest(nonzero: Array, violation: Array) -> Array:
     return np.flatnonzero(chosen)
 
 
-def search(risk: Risk, state: DescentState, step: ModelStep) -> float:
+def first_order(risk: Risk, point: Point, step: ModelStep) -> float:
+    """What the risk changes by over a step at first order, the L1 penalty in full."""
+    W = point.params.W
+    kinks = risk.l1 * float((np.abs(W + step.params.W) - np.abs(W)).sum())
+    return inner(point.gradient.flat, step.params.flat) + kinks
+
+
+def search(risk: Risk, state: DescentState, step: ModelStep, slope: float) -> float:
     """The largest step 1, 1/2, 1/4, ... with enough decrease; 0 if none has."""
-    point, W = state.point, state.point.params.W
-    penalty = risk.alpha * risk.regularizer.value(W)
-    # What the risk falls by at first order, the penalty in full.
-    moved = risk.l1 * float(np.abs(W + step.params.W).sum() - np.abs(W).sum())
-    slope = inner(point.gradient.flat, step.params.flat) + moved
     if not slope < 0:
         return 0.0
-    value = risk.passes.value_and_slope(state.scores, step.scores, 0.0)[0] / risk.total_weight + penalty
-    noise = 4.0 * np.finfo(float).eps * abs(value)
+    W = state.point.params.W
+
+    def value(t: float) -> float:
+        total = risk.passes.value_and_slope(state.scores, step.scores, t)[0]
+        return total / risk.total_weight + risk.alpha * risk.regularizer.value(W + t * step.params.W)
+
+    here = value(0.0)
+    noise = 4.0 * np.finfo(float).eps * abs(here)
     t = 1.0
     while t > 1e-10:
-        total = risk.passes.value_and_slope(state.scores, step.scores, t)[0] / risk.total_weight
-        if total + risk.alpha * risk.regularizer.value(W + t * step.params.W) <= value + 0.01 * t * slope + noise:
+        if value(t) <= here + 0.01 * t * slope + noise:
             return t
         t *= 0.5
     return 0.0
 
 
-def move(risk: Risk, state: DescentState, step: ModelStep, t: float) -> None:
+def move(risk: Risk, state: DescentState, step: ModelStep, t: float, slope: float) -> None:
     """Go, and see where that is."""
     old = state.point
     params = old.params.like(old.params.flat + t * step.params.flat)
@@ -181,6 +211,11 @@ def move(risk: Risk, state: DescentState, step: ModelStep, t: float) -> None:
         params, state.scores.astype(risk.X.dtype, copy=False), found.data_loss, found.penalty, found.gradient
     )
     state.estimate = estimated_gap(risk, state.point)
-    falls = old.value - found.value > 4.0 * np.finfo(float).eps * abs(old.value)
-    state.idle = 0 if falls else state.idle + 1
+    decrease = old.value - found.value
+    # At its minimum a quadratic has fallen by half of what the first order says, or more with a kink on the way.
+    if t == 1.0 and decrease > -0.45 * slope:
+        state.model_tol = max(0.1 * state.model_tol, TIGHT)
+    else:
+        state.model_tol = LOOSE
+    state.idle = 0 if decrease > 4.0 * np.finfo(float).eps * abs(old.value) else state.idle + 1
     state.stuck = state.idle >= 4
