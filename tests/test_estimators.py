@@ -194,6 +194,21 @@ def test_class_weights_equal_sample_weights():
     np.testing.assert_allclose(named.coef_, repeated.coef_, atol=1e-4)
 
 
+def test_partial_fit_learns_batch_by_batch():
+    """E12: online learning; the classes are named at the first call."""
+    X, y = load_digits(return_X_y=True)
+    X = X / 16.0
+    model = LogisticRegression(alpha=1e-4)
+    with pytest.raises(ValueError, match="first call of partial_fit needs classes"):
+        model.partial_fit(X[:10], y[:10])
+    for start in range(0, 1500, 100):
+        model.partial_fit(X[start : start + 100], y[start : start + 100], classes=np.arange(10))
+    assert model.score(X[1500:], y[1500:]) > 0.8
+    assert model.solver_ == "sgd"
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.partial_fit(X[:1], [11])
+
+
 def test_warm_start_continues():
     X, y = IRIS
     model = LogisticRegression(alpha=1e-3, warm_start=True, tol=1e-8).fit(X, y)

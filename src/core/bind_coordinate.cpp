@@ -11,8 +11,9 @@ using Sizes = Vector<const Size>;
 using Numbers = Vector<const double>;
 using Table = Matrix<const double>;
 
-WorkingSet working_set(const Sizes& starts, const Ids& columns, const Numbers& gradient, const Numbers& bias_gradient,
-                       const Vector<double>& weights, const Vector<double>& bias_step, const Matrix<double>& score_step) {
+WorkingSet working_set(const Sizes& starts, const Ids& columns, const Numbers& gradient,
+                       const Numbers& bias_gradient, const Vector<double>& weights,
+                       const Vector<double>& bias_step, const Matrix<double>& score_step) {
     const std::size_t K = score_step.shape(0), size = columns.shape(0);
     check(starts.shape(0) == K + 1 && bias_gradient.shape(0) == K && bias_step.shape(0) == K,
           "the working set and the scores differ in their number of columns");
@@ -42,21 +43,20 @@ void bind_for(nb::module_& m) {
     m.def(
         "descend_sparse",
         [](Vector<const T> values, Ids rows, Sizes starts, Vector<const T> data, Ids indices, Sizes indptr,
-           Numbers shift, Vector<Id> places, Vector<float> entries, Sizes set_starts, Ids columns, Numbers gradient,
-           Numbers bias_gradient, Vector<double> weights, Vector<double> bias_step, Matrix<double> score_step,
-           Table curvature, bool joint, double damping, double l1, double l2, bool bias, double tol, Size max_rounds) {
+           Numbers shift, Vector<Id> places, Vector<float> entries, Sizes set_starts, Ids columns,
+           Numbers gradient, Numbers bias_gradient, Vector<double> weights, Vector<double> bias_step,
+           Matrix<double> score_step, Table curvature, bool joint, double damping, double l1, double l2,
+           bool bias, double tol, Size max_rounds) {
             const WorkingSet set =
                 working_set(set_starts, columns, gradient, bias_gradient, weights, bias_step, score_step);
-            check(indptr.shape(0) == score_step.shape(1) + 1, "X and the scores differ in their number of rows");
-            check(starts.shape(0) == shift.shape(0) + 1, "X and the shift differ in their number of features");
-            const SparseView<T> X{set.n_rows,
-                                  static_cast<Size>(shift.shape(0)),
-                                  values.data(),
-                                  rows.data(),
-                                  starts.data(),
-                                  data.data(),
-                                  indices.data(),
-                                  indptr.data(),
+            check(indptr.shape(0) == score_step.shape(1) + 1,
+                  "X and the scores differ in their number of rows");
+            check(starts.shape(0) == shift.shape(0) + 1,
+                  "X and the shift differ in their number of features");
+            const SparseView<T> X{set.n_rows,     static_cast<Size>(shift.shape(0)),
+                                  values.data(),  rows.data(),
+                                  starts.data(),  data.data(),
+                                  indices.data(), indptr.data(),
                                   shift.data()};
             check(places.shape(0) == entries.shape(0), "the workspace's arrays differ in length");
             const Workspace workspace{places.data(), entries.data(), static_cast<Size>(places.shape(0))};
@@ -67,21 +67,22 @@ void bind_for(nb::module_& m) {
         nb::arg("data").noconvert(), nb::arg("indices").noconvert(), nb::arg("indptr").noconvert(),
         nb::arg("shift").noconvert(), nb::arg("places").noconvert(), nb::arg("entries").noconvert(),
         nb::arg("set_starts").noconvert(), nb::arg("columns").noconvert(), nb::arg("gradient").noconvert(),
-        nb::arg("bias_gradient").noconvert(), nb::arg("weights").noconvert(), nb::arg("bias_step").noconvert(),
-        nb::arg("score_step").noconvert(), nb::arg("curvature").noconvert(), nb::arg("joint"), nb::arg("damping"),
-        nb::arg("l1"), nb::arg("l2"), nb::arg("bias"), nb::arg("tol"), nb::arg("max_rounds"),
+        nb::arg("bias_gradient").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("bias_step").noconvert(), nb::arg("score_step").noconvert(), nb::arg("curvature").noconvert(),
+        nb::arg("joint"), nb::arg("damping"), nb::arg("l1"), nb::arg("l2"), nb::arg("bias"), nb::arg("tol"),
+        nb::arg("max_rounds"),
         "Coordinate descent on a quadratic model, for X by columns (CSC) and by rows (CSR).");
     m.def(
         "descend_dense",
         [](Matrix<const T> X, Sizes set_starts, Ids columns, Numbers gradient, Numbers bias_gradient,
-           Vector<double> weights, Vector<double> bias_step, Matrix<double> score_step, Table curvature, bool joint,
-           double damping, double l1, double l2, bool bias, double tol, Size max_rounds) {
+           Vector<double> weights, Vector<double> bias_step, Matrix<double> score_step, Table curvature,
+           bool joint, double damping, double l1, double l2, bool bias, double tol, Size max_rounds) {
             const WorkingSet set =
                 working_set(set_starts, columns, gradient, bias_gradient, weights, bias_step, score_step);
             check(X.shape(1) == score_step.shape(1), "X and the scores differ in their number of rows");
             nb::gil_scoped_release released;
-            run_descent(DenseView<T>{X.data(), set.n_rows}, set, {{l1, l2}, bias, tol, max_rounds}, curvature, joint,
-                        damping, {nullptr, nullptr, 0});
+            run_descent(DenseView<T>{X.data(), set.n_rows}, set, {{l1, l2}, bias, tol, max_rounds}, curvature,
+                        joint, damping, {nullptr, nullptr, 0});
         },
         nb::arg("X").noconvert(), nb::arg("set_starts").noconvert(), nb::arg("columns").noconvert(),
         nb::arg("gradient").noconvert(), nb::arg("bias_gradient").noconvert(), nb::arg("weights").noconvert(),
@@ -97,14 +98,17 @@ void bind_coordinate(nb::module_& m) {
     bind_for<double>(m);
     m.def(
         "descend_gram",
-        [](Table G, Numbers gradient, Vector<double> weights, double l1, double l2, double tol, Size max_rounds) {
-            check(G.shape(0) == G.shape(1) && G.shape(0) == gradient.shape(0) && G.shape(0) == weights.shape(0),
-                  "G, gradient and weights do not fit");
+        [](Table G, Numbers gradient, Vector<double> weights, double l1, double l2, double tol,
+           Size max_rounds) {
+            check(
+                G.shape(0) == G.shape(1) && G.shape(0) == gradient.shape(0) && G.shape(0) == weights.shape(0),
+                "G, gradient and weights do not fit");
             nb::gil_scoped_release released;
-            descend_gram(G.data(), gradient.shape(0), gradient.data(), weights.data(), {{l1, l2}, false, tol, max_rounds});
+            descend_gram(G.data(), gradient.shape(0), gradient.data(), weights.data(),
+                         {{l1, l2}, false, tol, max_rounds});
         },
-        nb::arg("G").noconvert(), nb::arg("gradient").noconvert(), nb::arg("weights").noconvert(), nb::arg("l1"),
-        nb::arg("l2"), nb::arg("tol"), nb::arg("max_rounds"),
+        nb::arg("G").noconvert(), nb::arg("gradient").noconvert(), nb::arg("weights").noconvert(),
+        nb::arg("l1"), nb::arg("l2"), nb::arg("tol"), nb::arg("max_rounds"),
         "Coordinate descent on the weights, given the model's matrix G.");
 }
 

@@ -3,9 +3,9 @@
 //   min over W, b   g.(W - W0) + g_b.(b - b0) + (1/2) sum_i v_i^T H_i v_i + l1 |W|_1 + (l2/2) |W|^2,
 //
 // with v_i the change of row i's scores. H_i is diagonal where the score columns are separate, and
-// diag(q) - q q^T / sum(q) + damping where they are joint (softmax: q = probabilities; sparsemax: q = the support).
-// The bias is at its best after every step: it follows each weight in closed form, at no cost, so that neither it
-// nor an offset of the features ever slows the descent down.
+// diag(q) - q q^T / sum(q) + damping where they are joint (softmax: q = probabilities; sparsemax: q = the
+// support). The bias is at its best after every step: it follows each weight in closed form, at no cost, so
+// that neither it nor an offset of the features ever slows the descent down.
 #pragma once
 
 #include <thread>
@@ -73,8 +73,8 @@ class Block {
     // Put the bias at its best, given the derivative of the model along it where the slopes stand.
     void settle_bias(double gradient) { bias = mass_ > 0 ? -gradient / mass_ : 0.0; }
 
-    // One update of each coordinate, or of those that are not zero. slope: (n,) curvature times change of the scores.
-    // Gives the sum of hessian * step^2, about twice the decrease of the model.
+    // One update of each coordinate, or of those that are not zero. slope: (n,) curvature times change of the
+    // scores. Gives the sum of hessian * step^2, about twice the decrease of the model.
     double sweep(bool all, double* slope) {
         double change = 0;
         for (Coordinate& c : coordinates)
@@ -106,7 +106,8 @@ class Block {
 
 // Writes the weights and the change of the scores back.
 template <class View>
-void finish(const View& X, const WorkingSet& set, Size c, const std::vector<Coordinate>& coordinates, double bias) {
+void finish(const View& X, const WorkingSet& set, Size c, const std::vector<Coordinate>& coordinates,
+            double bias) {
     double* v = set.score_step + c * set.n_rows;
     std::fill(v, v + set.n_rows, bias);
     double* weights = set.weights + set.starts[c];
@@ -122,8 +123,8 @@ void finish(const View& X, const WorkingSet& set, Size c, const std::vector<Coor
 template <class View>
 class SeparateModel {
   public:
-    SeparateModel(const View& X, const WorkingSet& set, const Descent& how, Size c, const double* d, bool parallel,
-                  const Workspace& workspace)
+    SeparateModel(const View& X, const WorkingSet& set, const Descent& how, Size c, const double* d,
+                  bool parallel, const Workspace& workspace)
         : X_(X),
           set_(set),
           how_(how),
@@ -167,16 +168,24 @@ class SeparateModel {
     std::vector<double> slope_;
 };
 
-// Score columns that the loss couples, updated one after another. With m_i = sum_k q_ik v_ik / sum_k q_ik, column c
-// sees the curvature q_c (1 - q_c / sum q) and the slope q_c (v_c - m).
+// Score columns that the loss couples, updated one after another. With m_i = sum_k q_ik v_ik / sum_k q_ik,
+// column c sees the curvature q_c (1 - q_c / sum q) and the slope q_c (v_c - m).
 template <class View>
 class JointModel {
   public:
     JointModel(const View& X, const WorkingSet& set, const Descent& how, const double* q, double damping,
                const Workspace& workspace)
-        : X_(X), set_(set), how_(how), q_(q), damping_(damping), workspace_(workspace), n_(set.n_rows), K_(set.n_outputs) {
+        : X_(X),
+          set_(set),
+          how_(how),
+          q_(q),
+          damping_(damping),
+          workspace_(workspace),
+          n_(set.n_rows),
+          K_(set.n_outputs) {
         const Size size = n_ * K_;
-        share_.resize(size), d_.resize(size), v_.assign(size, 0.0), mean_.assign(n_, 0.0), bias_.assign(K_, 0.0);
+        share_.resize(size), d_.resize(size), v_.assign(size, 0.0), mean_.assign(n_, 0.0),
+            bias_.assign(K_, 0.0);
         std::vector<double> total(n_, 0.0);
         for (Size at = 0; at < size; ++at) total[at % n_] += q[at];
         for (Size at = 0; at < size; ++at) {
@@ -243,7 +252,9 @@ class JointModel {
     }
 
   private:
-    double slope_of(Size i, Size c, double v, double mean) const { return q_[c * n_ + i] * (v - mean) + damping_ * v; }
+    double slope_of(Size i, Size c, double v, double mean) const {
+        return q_[c * n_ + i] * (v - mean) + damping_ * v;
+    }
 
     const View& X_;
     const WorkingSet& set_;
@@ -287,7 +298,8 @@ void descend_joint(const View& X, const WorkingSet& set, const Descent& how, con
     descend(model, how, std::this_thread::get_id());
 }
 
-// The model given by its matrix G (p, p): a step of one weight costs one row of G. slope (p,): G times the change so far.
+// The model given by its matrix G (p, p): a step of one weight costs one row of G. slope (p,): G times the
+// change so far.
 class GramModel {
   public:
     GramModel(const double* G, Size p, const double* gradient, double* weights, const Descent& how)
@@ -334,7 +346,8 @@ class GramModel {
     }
 
     double update(Coordinate& c) {
-        const double weight = best_weight(c, c.gradient + slope_[c.column], how_.penalty), step = weight - c.weight;
+        const double weight = best_weight(c, c.gradient + slope_[c.column], how_.penalty),
+                     step = weight - c.weight;
         if (step == 0) return 0.0;
         add(c.column, step);
         c.weight = weight;
@@ -349,7 +362,8 @@ class GramModel {
     std::vector<Coordinate> coordinates_;
 };
 
-inline void descend_gram(const double* G, Size p, const double* gradient, double* weights, const Descent& how) {
+inline void descend_gram(const double* G, Size p, const double* gradient, double* weights,
+                         const Descent& how) {
     GramModel model(G, p, gradient, weights, how);
     descend(model, how, std::this_thread::get_id());
 }

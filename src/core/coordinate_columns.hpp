@@ -1,5 +1,5 @@
-// What coordinate descent sees of a design matrix: its columns. A column may be shifted: the descent then sees
-// x_ij - shift_j, and the bias takes up the rest.
+// What coordinate descent sees of a design matrix: its columns. A column may be shifted: the descent then
+// sees x_ij - shift_j, and the bias takes up the rest.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Newton's system on the weights that are not zero. With their signs held the model is a plain quadratic there:
-// coordinate descent finds the signs quickly and the solution slowly, conjugate gradients the other way round.
+// Newton's system on the weights that are not zero. With their signs held the model is a plain quadratic
+// there: coordinate descent finds the signs quickly and the solution slowly, conjugate gradients the other
+// way round.
 #pragma once
 
 #include "coordinate_subspace.hpp"
@@ -37,7 +38,8 @@ struct Moving {
 };
 
 // A step t x of the weights: one that would change its sign stops at zero.
-inline void cut_step(const Moving& moving, const std::vector<double>& x, double t, std::vector<double>& step) {
+inline void cut_step(const Moving& moving, const std::vector<double>& x, double t,
+                     std::vector<double>& step) {
     for (std::size_t k = 0; k < x.size(); ++k) step[k] = t * x[k];
     for (std::size_t k = 0; k < moving.coordinates.size(); ++k) {
         const double w = moving.coordinates[k]->weight;
@@ -45,8 +47,8 @@ inline void cut_step(const Moving& moving, const std::vector<double>& x, double 
     }
 }
 
-// Moves the weights and gives the step of all variables back (weights, then biases). start: (m,) the model's gradient,
-// signs held; A(p, z): z = the model's matrix times p.
+// Moves the weights and gives the step of all variables back (weights, then biases). start: (m,) the model's
+// gradient, signs held; A(p, z): z = the model's matrix times p.
 template <class Product>
 std::vector<double> polish_step(const Moving& moving, const Product& A, const std::vector<double>& start,
                                 const std::vector<double>& diagonal, double tol) {
@@ -71,11 +73,11 @@ std::vector<double> polish_step(const Moving& moving, const Product& A, const st
     return step;
 }
 
-// The same, rows given. slope(i, t): the rows' slopes t (K,) as they stand; curve(i, v, t): what a change v of the
-// scores adds to them; bias_gradient, bias_curvature: (K,).
+// The same, rows given. slope(i, t): the rows' slopes t (K,) as they stand; curve(i, v, t): what a change v
+// of the scores adds to them; bias_gradient, bias_curvature: (K,).
 template <class View, class Slope, class Curve>
-std::vector<double> polish(const Subspace<View>& space, const Moving& moving, const Penalty& penalty, const Slope& slope,
-                           const Curve& curve, const std::vector<double>& bias_gradient,
+std::vector<double> polish(const Subspace<View>& space, const Moving& moving, const Penalty& penalty,
+                           const Slope& slope, const Curve& curve, const std::vector<double>& bias_gradient,
                            const std::vector<double>& bias_curvature, double tol) {
     const std::size_t size = moving.coordinates.size(), m = space.size();
     std::vector<double> start(m), diagonal(m, 1.0);

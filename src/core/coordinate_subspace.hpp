@@ -1,5 +1,5 @@
-// The moving weights' part of X, row by row, so that one pass gives X p, its product with the rows' curvature, and X^T
-// of that: Newton's system on these weights can then be solved by conjugate gradients.
+// The moving weights' part of X, row by row, so that one pass gives X p, its product with the rows'
+// curvature, and X^T of that: Newton's system on these weights can then be solved by conjugate gradients.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,8 @@ struct Variable {
     Size column;  // of X
 };
 
-// Memory that a fit keeps from step to step (fresh pages cost more than what is written to them), perhaps none.
+// Memory that a fit keeps from step to step (fresh pages cost more than what is written to them), perhaps
+// none.
 struct Workspace {
     Id* places;
     float* values;
@@ -26,8 +27,14 @@ class Subspace;
 // Variables are the given weights and, with a free bias, one bias for each score column behind them.
 class SubspaceBase {
   public:
-    SubspaceBase(Size n_rows, Size n_outputs, const std::vector<Variable>& variables, bool bias, bool parallel)
-        : n_(n_rows), K_(n_outputs), size_(variables.size()), bias_(bias), parallel_(parallel), variables_(variables) {}
+    SubspaceBase(Size n_rows, Size n_outputs, const std::vector<Variable>& variables, bool bias,
+                 bool parallel)
+        : n_(n_rows),
+          K_(n_outputs),
+          size_(variables.size()),
+          bias_(bias),
+          parallel_(parallel),
+          variables_(variables) {}
 
     Size size() const { return size_ + (bias_ ? K_ : 0); }
 
@@ -61,14 +68,16 @@ class SubspaceBase {
 template <class T>
 class Subspace<SparseView<T>> : public SubspaceBase {
   public:
-    // Entries are picked from the rows of X. Values are rounded to float: the system's solution is only a direction.
-    Subspace(const SparseView<T>& view, Size n_outputs, const std::vector<Variable>& variables, bool bias, bool parallel,
-             const Workspace& workspace)
+    // Entries are picked from the rows of X. Values are rounded to float: the system's solution is only a
+    // direction.
+    Subspace(const SparseView<T>& view, Size n_outputs, const std::vector<Variable>& variables, bool bias,
+             bool parallel, const Workspace& workspace)
         : SubspaceBase(view.n_rows(), n_outputs, variables, bias, parallel),
           n_tasks_(std::clamp<Size>(n_ / 2048, 1, 8)),
           offsets_(n_tasks_ + 1, 0),
           ends_(n_) {
-        // A feature's variables (one for each score column that moves it) are a chain: heads[j], links[head], ...
+        // A feature's variables (one for each score column that moves it) are a chain: heads[j], links[head],
+        // ...
         std::vector<Id> heads(view.n_columns, -1), links(size_, -1);
         std::vector<double> shifts(size_ + 1);
         for (Size v = size_; v-- > 0;) {
@@ -80,8 +89,9 @@ class Subspace<SparseView<T>> : public SubspaceBase {
         for (Size k = 0; k < n_tasks_; ++k) {
             const Size low = first_row(k), high = first_row(k + 1);
             // One more, for what is written but not kept.
-            offsets_[k + 1] = offsets_[k] + 1 + (roomy ? view.row_starts[high] - view.row_starts[low]
-                                                       : count(view, low, high, heads.data(), links.data()));
+            offsets_[k + 1] = offsets_[k] + 1 +
+                              (roomy ? view.row_starts[high] - view.row_starts[low]
+                                     : count(view, low, high, heads.data(), links.data()));
         }
         if (!roomy) own_places_.reset(new Id[offsets_.back()]), own_values_.reset(new float[offsets_.back()]);
         places_ = roomy ? workspace.places : own_places_.get();
@@ -92,7 +102,8 @@ class Subspace<SparseView<T>> : public SubspaceBase {
                 ends_[i] = to = K_ == 1 ? pick(view, i, heads.data(), shifts.data(), to)
                                         : pick_chains(view, i, heads.data(), links.data(), shifts.data(), to);
         });
-        for (Size k = 0; k < n_tasks_; ++k) work_ += 4.0 * static_cast<double>(ends_[first_row(k + 1) - 1] - offsets_[k]);
+        for (Size k = 0; k < n_tasks_; ++k)
+            work_ += 4.0 * static_cast<double>(ends_[first_row(k + 1) - 1] - offsets_[k]);
     }
 
     // row(i, v, t) turns the change v (K,) of a row's scores into its slope t (K,). z = sum_i x_i t_i.
@@ -187,8 +198,8 @@ class Subspace<SparseView<T>> : public SubspaceBase {
 template <class T>
 class Subspace<DenseView<T>> : public SubspaceBase {
   public:
-    Subspace(const DenseView<T>& view, Size n_outputs, const std::vector<Variable>& variables, bool bias, bool parallel,
-             const Workspace&)
+    Subspace(const DenseView<T>& view, Size n_outputs, const std::vector<Variable>& variables, bool bias,
+             bool parallel, const Workspace&)
         : SubspaceBase(view.n_rows(), n_outputs, variables, bias, parallel), view_(view) {}
 
     template <class Row>
@@ -205,7 +216,8 @@ class Subspace<DenseView<T>> : public SubspaceBase {
                     for (Size c = 0; bias_ && c < K_; ++c) part[size_ + c] += t[c];
                 }
                 for (Size j = 0; j < size_; ++j)
-                    part[j] += view_.dot(variables_[j].column, low, high, &scores[variables_[j].output * ROWS]);
+                    part[j] +=
+                        view_.dot(variables_[j].column, low, high, &scores[variables_[j].output * ROWS]);
             });
         });
     }
@@ -226,7 +238,8 @@ class Subspace<DenseView<T>> : public SubspaceBase {
     }
 
   private:
-    static constexpr Size ROWS = 128;  // a block of this many rows of all columns is used twice while it is in cache
+    static constexpr Size ROWS =
+        128;  // a block of this many rows of all columns is used twice while it is in cache
 
     Size n_tasks() const { return std::clamp<Size>(n_ / 2048, 1, 8); }
     double work() const { return 4.0 * static_cast<double>(n_ * size_); }
@@ -234,7 +247,8 @@ class Subspace<DenseView<T>> : public SubspaceBase {
     template <class Block>
     void each_block(Size task, const Block& block) const {
         const Size last = n_ * (task + 1) / n_tasks();
-        for (Size low = n_ * task / n_tasks(); low < last; low += ROWS) block(low, std::min(low + ROWS, last));
+        for (Size low = n_ * task / n_tasks(); low < last; low += ROWS)
+            block(low, std::min(low + ROWS, last));
     }
 
     void block_scores(const double* p, Size low, Size high, double* scores) const {
@@ -246,11 +260,11 @@ class Subspace<DenseView<T>> : public SubspaceBase {
     const DenseView<T>& view_;
 };
 
-// x with A x = -r for a symmetric positive semi-definite A, preconditioned by a diagonal, until the residual's square
-// in the norm of the inverse diagonal is tol of what it was. r becomes the residual.
+// x with A x = -r for a symmetric positive semi-definite A, preconditioned by a diagonal, until the
+// residual's square in the norm of the inverse diagonal is tol of what it was. r becomes the residual.
 template <class Product>
-std::vector<double> conjugate_gradients(const Product& A, std::vector<double>& r, const std::vector<double>& diagonal,
-                                        double tol, Size max_iter) {
+std::vector<double> conjugate_gradients(const Product& A, std::vector<double>& r,
+                                        const std::vector<double>& diagonal, double tol, Size max_iter) {
     const std::size_t m = r.size();
     std::vector<double> x(m, 0.0), p(m), Ap(m);
     auto norm = [&] {

@@ -11,6 +11,59 @@ isa: str
 def default_threads() -> int:
     """Number of threads that the environment asks for, else the cores this process may use."""
 
+def descend_sparse(
+    values: Array,
+    rows: Array,
+    starts: Array,
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    shift: Array,
+    places: Array,
+    entries: Array,
+    set_starts: Array,
+    columns: Array,
+    gradient: Array,
+    bias_gradient: Array,
+    weights: Array,
+    bias_step: Array,
+    score_step: Array,
+    curvature: Array,
+    joint: bool,
+    damping: float,
+    l1: float,
+    l2: float,
+    bias: bool,
+    tol: float,
+    max_rounds: int,
+) -> None:
+    """Coordinate descent on a quadratic model, for X by columns (CSC) and by rows (CSR)."""
+
+def descend_dense(
+    X: Array,
+    set_starts: Array,
+    columns: Array,
+    gradient: Array,
+    bias_gradient: Array,
+    weights: Array,
+    bias_step: Array,
+    score_step: Array,
+    curvature: Array,
+    joint: bool,
+    damping: float,
+    l1: float,
+    l2: float,
+    bias: bool,
+    tol: float,
+    max_rounds: int,
+) -> None:
+    """The same for dense columns, X (p, n), shifted already."""
+
+def descend_gram(
+    G: Array, gradient: Array, weights: Array, l1: float, l2: float, tol: float, max_rounds: int
+) -> None:
+    """Coordinate descent on the weights, given the model's matrix G."""
+
 def set_thread_limit(n: int) -> None:
     """Largest number of threads any kernel may use."""
 

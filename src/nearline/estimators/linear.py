@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from nearline.arrays import Array
 from nearline.decision import decide
@@ -15,7 +15,7 @@ from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import Risk
 from nearline.scores import LinearScore
-from nearline.solvers import Solution, Solver, minimize
+from nearline.solvers import SGD, Solution, Solver, minimize
 
 
 class LinearModel(Classifier):
@@ -175,6 +175,42 @@ class LinearClassifier(LinearModel):
         self.solution_.warn(self.tol)
         return self
 
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """One pass of stochastic gradient descent over new rows (SPEC E12); the first call needs all ``classes``.
+
+        The step size goes on where the last batch ended; ``solver`` may be an :class:`nearline.SGD` with a schedule.
+        """
+        progress = getattr(self, "progress_", None)
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=progress is None
+        )
+        if progress is None:
+            if classes is None:
+                raise ValueError("The first call of partial_fit needs classes=: all labels that will ever come.")
+            self.classes_ = np.unique(classes)
+            self.loss_ = self._loss_for(len(self.classes_))
+        targets = np.searchsorted(self.classes_, y)
+        known = (targets < len(self.classes_)) & (self.classes_[np.minimum(targets, len(self.classes_) - 1)] == y)
+        if not known.all():
+            raise ValueError(f"Label {y[~known][0]!r} is not among the classes of the first call: {self.classes_}.")
+        n_outputs = len(self.classes_) if self.loss_.joint or len(self.classes_) > 2 else 1
+        sgd = self.solver if isinstance(self.solver, SGD) else SGD()
+        if progress is None:
+            progress = self.progress_ = sgd.begin(Params.zeros(n_outputs, X.shape[1]))
+        params = sgd.partial_fit(
+            progress,
+            X,
+            targets,
+            loss=self.loss_,
+            regularizer=_lookup(self.regularizer, REGULARIZERS, "regularizer"),
+            alpha=_checked_alpha(self.alpha),
+            weights=_check_sample_weight(sample_weight, X, dtype=np.float64),
+            bias=self.bias,
+        )
+        self.coef_, self.intercept_ = params.W.astype(X.dtype), params.b.astype(X.dtype)
+        self.solver_ = sgd.name
+        return self
+
     def _start(self, risk: Risk) -> Params | None:
         """The last solution, if a warm start is wanted and the shapes agree."""
         if not self.warm_start or getattr(self, "solution_", None) is None:
@@ -185,6 +221,7 @@ class LinearClassifier(LinearModel):
 
     def _keep(self, risk: Risk, solution: Solution) -> None:
         dtype = risk.X.dtype
+        self.progress_ = None
         self.solution_ = solution
         self.coef_ = solution.params.W.astype(dtype)
         self.intercept_ = solution.params.b.astype(dtype)

@@ -1,7 +1,7 @@
 """X by columns: the steps of coordinate descent, which sequential loops in the core make (SPEC D11).
 
-A step minimizes a quadratic model of the risk over some of the weights. With a free bias the columns are shifted towards
-their means first, which changes nothing but the bias: offsets of the features cost neither time nor digits.
+A step minimizes a quadratic model of the risk over some of the weights. With a free bias the columns are shifted
+towards their means first, which changes nothing but the bias: offsets of the features cost neither time nor digits.
 """
 
 from abc import ABC, abstractmethod
@@ -23,7 +23,7 @@ CHEAP = 1e6  # entries of X that cost next to nothing
 
 @dataclass(frozen=True)
 class QuadraticModel:
-    """g.(V - W) + g_b.(c - b) + (1/2) sum_i v_i^T H_i v_i + l1 |V|_1 + (l2/2) |V|^2, v_i = the change of row i's scores.
+    """g.(V - W) + g_b.(c - b) + (1/2) sum_i v_i^T H_i v_i + l1 |V|_1 + (l2/2) |V|^2, v_i the change of row i's scores.
 
     H_i is diag(q_i) where score columns are separate, diag(q_i) - q_i q_i^T / sum(q_i) + damping where they are joint.
     """
@@ -111,7 +111,7 @@ class _Descent:
 
 @final
 class SparseColumns(Columns):
-    """CSC beside CSR. Only columns without a zero are shifted: the others would not stay sparse, nor do they need it."""
+    """CSC beside CSR. Only columns without a zero are shifted: the others would not stay sparse, nor need they."""
 
     def __init__(self, X: Design, csc: Csc, mean: Array) -> None:
         self._csc = csc.arrays
@@ -151,7 +151,9 @@ class DenseColumns(Columns):
 
     def __init__(self, X: Array, mean: Array) -> None:
         self._X, self._mean = X, mean
-        self._gram: tuple[Array, Array, Array] | None = None  # curvature, features and matrix of the last step
+        self._gram: tuple[Array, Array, Array] | None = (
+            None  # curvature, features and matrix of the last step
+        )
 
     def minimize(self, model: QuadraticModel) -> ModelStep:
         shift = self._mean if model.bias else np.zeros_like(self._mean)
@@ -199,7 +201,7 @@ class DenseColumns(Columns):
         descent.weights[own], descent.bias_step[c] = weights, bias_step
 
     def _matrix(self, curvature: Array, features: Array, shift: Array) -> Array:
-        """sum_i d_i [x_i - shift; 1] [x_i - shift; 1]^T of some features; kept, as a loss may have the same d always."""
+        """sum_i d_i [x_i - shift; 1] [x_i - shift; 1]^T of some features; kept, as d may never change."""
         last, X = self._gram, self._X
         same = last is not None and np.array_equal(last[0], curvature)
         if last is not None and same and np.isin(features, last[1]).all():

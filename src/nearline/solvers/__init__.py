@@ -12,8 +12,8 @@ from nearline.solvers._base import (
 )
 from nearline.solvers._ridge import RidgeFactorization
 from nearline.solvers.closed_form import ClosedForm
-from nearline.solvers.dual_coordinate_descent import DualCoordinateDescent
 from nearline.solvers.coordinate_descent import CoordinateDescent
+from nearline.solvers.dual_coordinate_descent import DualCoordinateDescent
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
 from nearline.solvers.fista import Fista
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
@@ -45,8 +45,9 @@ RULES: dict[str, Solver] = {rule.name: rule for rule in (PerceptronRule(),)}
 
 def preference(risk: Risk) -> list[Solver]:
     """Solvers in order of measured speed for this kind of risk; the first that does not refuse is taken."""
-    names = ("closed-form", "preconditioned-lbfgs", "lbfgs", "dual-coordinate-descent", "coordinate-descent", "fista", "sgd")
-    return [SOLVERS[name] for name in names]
+    smooth = ("closed-form", "preconditioned-lbfgs", "lbfgs")
+    kinks = ("dual-coordinate-descent", "coordinate-descent", "fista", "sgd")
+    return [SOLVERS[name] for name in smooth + kinks]
 
 
 def choose(risk: Risk, solver: Solver | str) -> Solver:
@@ -81,8 +82,8 @@ __all__ = [
     "ClosedForm",
     "ConjugateGradient",
     "ConvergenceWarning",
-    "DualCoordinateDescent",
     "CoordinateDescent",
+    "DualCoordinateDescent",
     "Fista",
     "GradientDescent",
     "Newton",
