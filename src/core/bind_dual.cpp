@@ -72,8 +72,8 @@ struct Job {
 
 static_assert(sizeof(Rest) == 2, "a Rest is two bytes of the array that Python holds");
 
-// Sweep column c until its excess is small enough or its epochs are used up. Excess is met along the sweep, so at
-// the sweep's end it will have shrunk by about the root of what it shrinks in a sweep.
+// Sweep column c until its excess is small enough or its epochs are used up. Excess is met along the sweep,
+// so at the sweep's end it will have shrunk by about the root of what it shrinks in a sweep.
 template <class Sweep>
 void repeat(const Job& job, std::size_t c, std::size_t n, const Sweep& sweep) {
     Order order(n, job.block);
@@ -97,8 +97,8 @@ void run_columns(const Rows& rows, const Job& job, typename Rows::Weight* W, dou
         const Poll poll{caller};
         const std::int32_t positive = K == 1 ? 1 : static_cast<std::int32_t>(c);
         repeat(job, c, n, [&](const Order& order) {
-            return sweep_column<Loss>(rows, shared, positive, order, job.duals.data() + c * n, W + c * rows.n_features,
-                                      job.b.data()[c], job.rests_of(c, n), poll);
+            return sweep_column<Loss>(rows, shared, positive, order, job.duals.data() + c * n,
+                                      W + c * rows.n_features, job.b.data()[c], job.rests_of(c, n), poll);
         });
     });
 }
@@ -128,17 +128,20 @@ void squares(const Rows& rows, double* out) {
     nb::gil_scoped_release unlocked;
     const std::size_t tile = 256, n_tiles = (rows.n_rows + tile - 1) / tile;
     parallel_for(n_tiles, double(rows.n_rows) * 100, [&](std::size_t t) {
-        for (std::size_t i = t * tile; i < std::min(rows.n_rows, (t + 1) * tile); ++i) out[i] = rows.square(i);
+        for (std::size_t i = t * tile; i < std::min(rows.n_rows, (t + 1) * tile); ++i)
+            out[i] = rows.square(i);
     });
 }
 
-// Copy CSR rows in the given order, with features renumbered by how often they occur: what is read often lies together.
+// Copy CSR rows in the given order, with features renumbered by how often they occur: what is read often lies
+// together.
 template <class T, class Index>
 void pack(Vector<const Index> starts, Vector<const Index> features, Vector<const T> values,
-          Vector<const std::int64_t> order, Vector<std::int64_t> new_starts, Vector<std::int32_t> new_features,
-          Vector<T> new_values, Vector<std::int32_t> ranks) {
+          Vector<const std::int64_t> order, Vector<std::int64_t> new_starts,
+          Vector<std::int32_t> new_features, Vector<T> new_values, Vector<std::int32_t> ranks) {
     nb::gil_scoped_release unlocked;
-    const std::size_t n = order.shape(0), D = ranks.shape(0), nnz = static_cast<std::size_t>(starts.data()[n]);
+    const std::size_t n = order.shape(0), D = ranks.shape(0),
+                      nnz = static_cast<std::size_t>(starts.data()[n]);
     std::vector<std::int64_t> counts(D, 0);
     for (std::size_t k = 0; k < nnz; ++k) ++counts[features.data()[k]];
     std::vector<std::int64_t> places(n + 2, 0);  // a feature occurs at most once in a row
@@ -183,7 +186,8 @@ void bind_type(nb::module_& m) {
     m.def("dual_squares", [](Starts starts, Features features, Values values, Vector<double> out) {
         squares(sparse<T>(starts, features, values, 0), out.data());
     });
-    m.def("dual_pack", &pack<T, std::int32_t>, "Copy CSR rows in an order of their own, frequent features first.");
+    m.def("dual_pack", &pack<T, std::int32_t>,
+          "Copy CSR rows in an order of their own, frequent features first.");
     m.def("dual_pack", &pack<T, std::int64_t>);
     m.def(
         "dual_sweeps",
@@ -197,7 +201,8 @@ void bind_type(nb::module_& m) {
            nb::kwargs given) {
             const Job job(given);
             const std::size_t n_features = W.shape(0) * W.shape(1) / job.b.shape(0);
-            run(sparse<T>(starts, features, values, n_features), 4 * double(values.shape(0)), loss, job, W.data());
+            run(sparse<T>(starts, features, values, n_features), 4 * double(values.shape(0)), loss, job,
+                W.data());
         },
         "Sweeps over CSR rows; W is (K, D) for margin losses and (D, K) for joint ones.");
 }

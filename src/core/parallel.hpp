@@ -1,6 +1,7 @@
-// parallel_for: run tasks 0 .. n-1 on a few threads. What a task computes may depend on its number alone, never on
-// the thread that runs it; results are combined by the caller in task order, so they do not depend on the number of
-// threads. Threads live for one call only: nothing survives a fork, nothing has to be shut down.
+// parallel_for: run tasks 0 .. n-1 on a few threads. What a task computes may depend on its number alone,
+// never on the thread that runs it; results are combined by the caller in task order, so they do not depend
+// on the number of threads. Threads live for one call only: nothing survives a fork, nothing has to be shut
+// down.
 #pragma once
 
 #include <atomic>
@@ -14,7 +15,8 @@ namespace nearline {
 
 inline std::atomic<int> thread_limit{1};  // set from Python (nearline.set_num_threads)
 
-// Called now and then by the thread that entered the core: raises KeyboardInterrupt if the user pressed Ctrl-C.
+// Called now and then by the thread that entered the core: raises KeyboardInterrupt if the user pressed
+// Ctrl-C.
 void check_interrupt();
 
 // work: rough number of arithmetic operations in all; small jobs are not worth a thread.
@@ -28,7 +30,8 @@ void parallel_for(std::size_t n_tasks, double work, const Task& task) {
     std::mutex error_mutex;
     auto run = [&](bool entered_from_python) {
         try {
-            for (std::size_t i; !failed.load(std::memory_order_relaxed) && (i = next.fetch_add(1)) < n_tasks;) {
+            for (std::size_t i;
+                 !failed.load(std::memory_order_relaxed) && (i = next.fetch_add(1)) < n_tasks;) {
                 task(i);
                 if (entered_from_python) check_interrupt();
             }

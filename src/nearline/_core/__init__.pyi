@@ -1,6 +1,6 @@
 """The compiled core (written by tools/make_stubs.py)."""
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from numpy.typing import NDArray
 
@@ -145,6 +145,9 @@ def csc_of_csr(data: Array, indices: Array, indptr: Array, values: Array, rows: 
 def sparse_scores(data: Array, indices: Array, indptr: Array, W: Array, b: Array, scores: Array) -> None:
     """scores := X W^T + b."""
 
+def sparse_scatter(data: Array, indices: Array, indptr: Array, G: Array, G_W: Array) -> None:
+    """G_W := G^T X, without a copy by columns."""
+
 def sparse_gradient(
     data: Array,
     indices: Array,
@@ -204,6 +207,7 @@ def sparse_moments(
 
 def has_duplicates(indptr: Array, indices: Array, n_columns: int) -> bool:
     """Whether some row of a CSR matrix has a column twice."""
+
 def largest_square_norm(X: object) -> float:
     """max over the rows of |x|^2."""
 
@@ -224,6 +228,7 @@ def sgd(
     b: Array,
     total_W: Array,
     total_b: Array,
+    C: Array,
     duals: Array,
     dual_total: Array,
 ) -> None:
@@ -250,3 +255,20 @@ def perceptron(
     margins: Array,
 ) -> None:
     """Cycles of the perceptron rule until one has no mistake; W, b, totals and counts are updated."""
+
+@overload
+def dual_squares(arg0: Array, arg1: Array, /) -> None: ...
+@overload
+def dual_squares(arg0: Array, arg1: Array, arg2: Array, arg3: Array, /) -> None: ...
+def dual_pack(
+    arg0: Array, arg1: Array, arg2: Array, arg3: Array, arg4: Array, arg5: Array, arg6: Array, arg7: Array, /
+) -> None:
+    """Copy CSR rows in an order of their own, frequent features first."""
+
+@overload
+def dual_sweeps(arg0: Array, arg1: str, arg2: Array, /, **kwargs) -> None:
+    """Sweeps of dual coordinate descent over dense rows; W is (K, D)."""
+
+@overload
+def dual_sweeps(arg0: Array, arg1: Array, arg2: Array, arg3: str, arg4: Array, /, **kwargs) -> None:
+    """Sweeps over CSR rows; W is (K, D) for margin losses and (D, K) for joint ones."""

@@ -186,13 +186,19 @@ class LinearClassifier(LinearModel):
         )
         if progress is None:
             if classes is None:
-                raise ValueError("The first call of partial_fit needs classes=: all labels that will ever come.")
+                raise ValueError(
+                    "The first call of partial_fit needs classes=: all labels that will ever come."
+                )
             self.classes_ = np.unique(classes)
             self.loss_ = self._loss_for(len(self.classes_))
         targets = np.searchsorted(self.classes_, y)
-        known = (targets < len(self.classes_)) & (self.classes_[np.minimum(targets, len(self.classes_) - 1)] == y)
+        known = (targets < len(self.classes_)) & (
+            self.classes_[np.minimum(targets, len(self.classes_) - 1)] == y
+        )
         if not known.all():
-            raise ValueError(f"Label {y[~known][0]!r} is not among the classes of the first call: {self.classes_}.")
+            raise ValueError(
+                f"Label {y[~known][0]!r} is not among the classes of the first call: {self.classes_}."
+            )
         n_outputs = len(self.classes_) if self.loss_.joint or len(self.classes_) > 2 else 1
         sgd = self.solver if isinstance(self.solver, SGD) else SGD()
         if progress is None:
