@@ -8,6 +8,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+import nearline.threads  # noqa: F401  (threadpoolctl, which scikit-learn has loaded by now, learns of the core)
 from nearline.arrays import Array, Design
 
 
