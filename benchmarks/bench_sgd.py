@@ -76,7 +76,9 @@ def contest(name: str, loss: str, repeats: int) -> None:
         runs[f"nearline {dtype}"] = lambda split=split: fit(ours(loss), split)
         if loss != "perceptron":
             runs[f"nearline {dtype}, loop only"] = lambda split=split: loop_only(loss, True, split)
-            runs[f"nearline {dtype}, loop only, last iterate"] = lambda split=split: loop_only(loss, False, split)
+            runs[f"nearline {dtype}, loop only, last iterate"] = lambda split=split: loop_only(
+                loss, False, split
+            )
         runs[f"scikit-learn {dtype}"] = lambda split=split: fit(theirs(loss, False), split)
         if loss != "perceptron":
             runs[f"scikit-learn {dtype}, averaged"] = lambda split=split: fit(theirs(loss, True), split)
@@ -87,11 +89,16 @@ def contest(name: str, loss: str, repeats: int) -> None:
     peer = min(seconds for who, (seconds, _) in best.items() if who.startswith("scikit-learn"))
     print(f"\n{name}, {loss}, {splits['float64'].X.shape}")
     for who, (seconds, accuracy) in best.items():
-        print(f"  {who:42s} {1e3 * seconds:8.2f} ms an epoch  {peer / seconds:5.1f}x  accuracy {accuracy:.4f}", flush=True)
+        print(
+            f"  {who:42s} {1e3 * seconds:8.2f} ms an epoch  {peer / seconds:5.1f}x  accuracy {accuracy:.4f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", nargs="+", default=["news20", "pair", "fashion"])
     parser.add_argument("--losses", nargs="+", default=["hinge", "logistic", "perceptron"])
     parser.add_argument("--repeats", type=int, default=3)

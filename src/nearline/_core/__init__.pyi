@@ -151,6 +151,7 @@ def sparse_moments(
 
 def has_duplicates(indptr: Array, indices: Array, n_columns: int) -> bool:
     """Whether some row of a CSR matrix has a column twice."""
+
 def largest_square_norm(X: object) -> float:
     """max over the rows of |x|^2."""
 
@@ -171,6 +172,7 @@ def sgd(
     b: Array,
     total_W: Array,
     total_b: Array,
+    C: Array,
     duals: Array,
     dual_total: Array,
 ) -> None:
