@@ -107,7 +107,7 @@ class SgdColumns {
 
     void step(std::size_t begin, std::size_t end, double eta, double share) {
         s_ *= 1.0 - eta * p_.l2;
-        if (s_ < 1e-50) fold();
+        if (s_ < 1e-3) fold();
         for (std::size_t k = begin; k < end; ++k) {
             const auto i = static_cast<std::size_t>(p_.order[k]);
             const double* g = G_.data() + (k - begin) * width_;
@@ -208,7 +208,7 @@ class SgdColumns {
         std::fill(since_.begin(), since_.end(), 0);
     }
 
-    // W = V and sum of iterates = B: done where s would leave the range of numbers.
+    // W = V and sum of iterates = B: done before S V and B, which grow as 1 / s, cancel too many digits.
     void fold() {
         if (p_.l1 > 0) settle_all();
         forget();
