@@ -39,7 +39,7 @@ class ScoredPoint(Point):
         self.__dict__.update(params=params, scores=scores, data_loss=data_loss, penalty=penalty, risk=risk)
 
     @cached_property
-    def gradient(self) -> Params:  # type: ignore[override]
+    def gradient(self) -> Params:
         risk: Risk = self.__dict__["risk"]
         return risk.at_scores(self.params, self.scores).gradient
 

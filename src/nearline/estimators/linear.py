@@ -24,6 +24,7 @@ class LinearModel(Classifier):
     coef_: Array
     intercept_: Array
     classes_: Array
+    progress_: Any
 
     @property
     def score_function_(self) -> LinearScore:

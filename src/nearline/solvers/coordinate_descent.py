@@ -132,8 +132,9 @@ def curvature(risk: Risk, state: DescentState) -> Array:
     if near and untouched and not joint:
         h = risk.passes.row_curvature(scores, slice(None)).diagonal
         return np.ascontiguousarray(h.T / risk.total_weight)
-    h = SHARES[risk.loss.name](scores) if joint else risk.loss.curvature(scores, risk.targets)
-    assert h is not None
+    given = SHARES[risk.loss.name](scores) if joint else risk.loss.curvature(scores, risk.targets)  # type: ignore[no-untyped-call]
+    assert given is not None
+    h = given
     most = float(h.max(initial=0.0)) or 1.0
     if not near:
         slopes = risk.loss.value_and_gradient(scores, risk.targets)[1]
