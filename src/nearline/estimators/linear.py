@@ -104,6 +104,7 @@ class LinearClassifier(LinearModel):
     loss: Any
     regularizer: Any
     multiclass: str
+    online = True  # whether partial_fit makes sense
 
     def __init__(
         self,
@@ -176,16 +177,20 @@ class LinearClassifier(LinearModel):
         self.solution_.warn(self.tol)
         return self
 
+    @available_if(lambda self: self.online)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """One pass of stochastic gradient descent over new rows (SPEC E12); the first call needs all ``classes``.
+        """One pass of stochastic gradient descent over new rows (SPEC E12).
+
+        It goes on from a fitted model, or from zero: then the first call needs all ``classes``.
 
         The step size goes on where the last batch ended; ``solver`` may be an :class:`nearline.SGD` with a schedule.
         """
         progress = getattr(self, "progress_", None)
+        fitted = getattr(self, "coef_", None) is not None
         X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=progress is None
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=not fitted
         )
-        if progress is None:
+        if not fitted:
             if classes is None:
                 raise ValueError(
                     "The first call of partial_fit needs classes=: all labels that will ever come."
@@ -203,7 +208,8 @@ class LinearClassifier(LinearModel):
         n_outputs = len(self.classes_) if self.loss_.joint or len(self.classes_) > 2 else 1
         sgd = self.solver if isinstance(self.solver, SGD) else SGD()
         if progress is None:
-            progress = self.progress_ = sgd.begin(Params.zeros(n_outputs, X.shape[1]))
+            start = Params.of(self.coef_, self.intercept_) if fitted else Params.zeros(n_outputs, X.shape[1])
+            progress = self.progress_ = sgd.begin(start)
         params = sgd.partial_fit(
             progress,
             X,
