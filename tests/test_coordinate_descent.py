@@ -287,7 +287,7 @@ def test_losses_written_in_python():
     plain, curved, bare = (
         Risk(X, targets, loss=loss, regularizer="l1", alpha=0.02) for loss in (Plain(), Curved(), Bare())
     )
-    with pytest.raises(ValueError, match="second derivatives.*use 'fista'"):
+    with pytest.raises(ValueError, match=r"second derivatives.*use 'fista'"):
         minimize(plain, "coordinate-descent")
     assert minimize(plain, "fista", tol=1e-8).value == pytest.approx(expected, abs=1e-7)
     assert minimize(curved, "coordinate-descent", tol=1e-8).value == pytest.approx(expected, abs=1e-7)
@@ -299,7 +299,7 @@ def test_losses_written_in_python():
 
 def test_refusals_name_a_way_out():
     X, targets = tiny_problem(2)
-    with pytest.raises(ValueError, match="needs a penalty.*'lbfgs'"):
+    with pytest.raises(ValueError, match=r"needs a penalty.*'lbfgs'"):
         minimize(Risk(X, targets, alpha=0.0), "coordinate-descent")
     for solver in SOLVERS:
         with pytest.raises(ValueError, match="needs a smooth loss"):
