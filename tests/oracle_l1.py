@@ -38,7 +38,7 @@ def proximal_gradient(name, X, targets, W, b, l1, l2, *, steps, weights=None, bi
 
 
 def lasso(X, t, l1, l2=0.0, *, sweeps=5000, weights=None):
-    """min (1/S) sum s_i (w.x_i + b - t_i)^2 / 2 + l1 |w|_1 + (l2/2) |w|^2 by cyclic coordinate descent on centered data."""
+    """min (1/S) sum s_i (w.x_i + b - t_i)^2 / 2 + l1 |w|_1 + (l2/2) |w|^2, one coordinate at a time, centered."""
     s = np.ones(len(X)) if weights is None else weights
     s = s / s.sum()
     mean, level = s @ X, s @ t

@@ -37,17 +37,17 @@ def path(
     """Solutions over a grid of alphas, from large to small: an iterator of (alpha, solution).
 
     Each fit starts at the last solution and has its own certificate, so it agrees with one made alone within the sum of
-    the two gaps. All that does not depend on alpha is shared. What has been yielded stays valid if the rest is not asked
-    for, or is interrupted.
+    the two gaps. All that does not depend on alpha is shared. What has been yielded stays valid if the rest is not
+    asked for, or is interrupted.
 
     Parameters
     ----------
     X : (n, D) array or sparse matrix.
     y : (n,) labels of any kind (class number c is the c-th of ``np.unique(y)``), or (n, K) label distributions.
     loss, regularizer : names or objects.
-    alphas : the grid; by default ``n_alphas`` values, evenly spaced in log alpha, from the largest to ``ratio`` times it.
-        The largest is the smallest alpha at which all weights are zero (L1, elastic net); where there is none (L2), the
-        mean squared distance of the rows to their mean.
+    alphas : the grid; by default ``n_alphas`` values, evenly spaced in log alpha, from the largest to ``ratio`` times
+        it. The largest is the smallest alpha at which all weights are zero (L1, elastic net); where there is none (L2),
+        the mean squared distance of the rows to their mean.
     weights, solver, tol, bias : as for :class:`nearline.Risk` and :func:`nearline.minimize`.
 
     Examples
@@ -118,7 +118,7 @@ def _grid(risk: Risk, n_alphas: int, ratio: float) -> Array:
         largest = float((risk.passes.column_moments[1] ** 2).sum())
     if not largest > 0:
         raise ValueError(
-            "No feature says anything about the labels, so there is no path: X is constant, or give alphas."
+            "No feature says anything about the labels, so there is no path: give other features."
         )
     return np.asarray(largest * np.geomspace(1.0, ratio, n_alphas))
 

@@ -1,5 +1,6 @@
 """Coordinate descent for penalties with kinks: proximal Newton on working sets (SPEC D11)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -18,7 +19,10 @@ FAR = 0.05  # relative gap above which curvature is not trusted
 LOOSE, TIGHT = 0.1, 1e-3  # tolerances of the model's decrease: it is minimized as well as it can be trusted
 
 # Joint losses with the curvature diag(q) - q q^T / sum(q): q as a function of the scores.
-SHARES = {"softmax": softmax, "sparsemax": lambda scores: (sparsemax(scores) > 0).astype(float)}
+SHARES: dict[str | None, Callable[[Array], Array]] = {
+    "softmax": softmax,
+    "sparsemax": lambda scores: np.asarray(sparsemax(scores) > 0, dtype=np.float64),
+}
 
 
 @dataclass
@@ -37,9 +41,9 @@ class DescentState(State):
 class CoordinateDescent(Solver):
     """Minimize a quadratic model over the weights that matter, search along the way there, choose anew.
 
-    Each step takes the weights that are not zero and the zero ones that violate their optimality condition most (at most
-    as many as there are non-zero ones), minimizes the model over them by cyclic coordinate descent, which sets weights to
-    exactly zero, and polishes those that are left by conjugate gradients. The bias is free and at its best throughout.
+    Each step takes the weights that are not zero and the zero ones that violate their optimality condition most (about
+    as many), minimizes the model over them by cyclic coordinate descent, which sets weights to exactly zero, and
+    polishes those that are left by conjugate gradients. The bias is free and at its best throughout.
     """
 
     name: ClassVar[str] = "coordinate-descent"
@@ -122,8 +126,8 @@ def data_gradient(risk: Risk, point: Point) -> Params:
 def curvature(risk: Risk, state: DescentState) -> Array:
     """The rows' curvature as the model wants it, (K, n), weights included.
 
-    Far from the solution it is raised to |slope| / (|score| + 2) where it is less: rows deep on the wrong side have next
-    to no curvature there, and Newton's method would send them as far beyond the right side.
+    Far from the solution it is raised to |slope| / (|score| + 2) where it is less: rows deep on the wrong side have
+    next to no curvature there, and Newton's method would send them as far beyond the right side.
     """
     weights, scores = risk.weights[:, None] / risk.total_weight, state.scores
     joint = risk.loss.joint
@@ -132,9 +136,9 @@ def curvature(risk: Risk, state: DescentState) -> Array:
     if near and untouched and not joint:
         h = risk.passes.row_curvature(scores, slice(None)).diagonal
         return np.ascontiguousarray(h.T / risk.total_weight)
-    given = SHARES[risk.loss.name](scores) if joint else risk.loss.curvature(scores, risk.targets)  # type: ignore[no-untyped-call]
-    assert given is not None
-    h = given
+    known = SHARES[risk.loss.core](scores) if joint else risk.loss.curvature(scores, risk.targets)
+    assert known is not None
+    h = known
     most = float(h.max(initial=0.0)) or 1.0
     if not near:
         slopes = risk.loss.value_and_gradient(scores, risk.targets)[1]
