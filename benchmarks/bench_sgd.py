@@ -82,7 +82,7 @@ def contest(name: str, loss: str, repeats: int) -> None:
         runs[f"scikit-learn {dtype}"] = lambda split=split: fit(theirs(loss, False), split)
         if loss != "perceptron":
             runs[f"scikit-learn {dtype}, averaged"] = lambda split=split: fit(theirs(loss, True), split)
-    best = {who: (np.inf, np.nan) for who in runs}
+    best = dict.fromkeys(runs, (np.inf, np.nan))
     for _ in range(repeats):
         for who, run in runs.items():
             best[who] = min(best[who], run())

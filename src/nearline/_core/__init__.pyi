@@ -1,6 +1,6 @@
 """The compiled core (written by tools/make_stubs.py)."""
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from numpy.typing import NDArray
 
@@ -10,6 +10,59 @@ isa: str
 
 def default_threads() -> int:
     """Number of threads that the environment asks for, else the cores this process may use."""
+
+def descend_sparse(
+    values: Array,
+    rows: Array,
+    starts: Array,
+    data: Array,
+    indices: Array,
+    indptr: Array,
+    shift: Array,
+    places: Array,
+    entries: Array,
+    set_starts: Array,
+    columns: Array,
+    gradient: Array,
+    bias_gradient: Array,
+    weights: Array,
+    bias_step: Array,
+    score_step: Array,
+    curvature: Array,
+    joint: bool,
+    damping: float,
+    l1: float,
+    l2: float,
+    bias: bool,
+    tol: float,
+    max_rounds: int,
+) -> None:
+    """Coordinate descent on a quadratic model, for X by columns (CSC) and by rows (CSR)."""
+
+def descend_dense(
+    X: Array,
+    set_starts: Array,
+    columns: Array,
+    gradient: Array,
+    bias_gradient: Array,
+    weights: Array,
+    bias_step: Array,
+    score_step: Array,
+    curvature: Array,
+    joint: bool,
+    damping: float,
+    l1: float,
+    l2: float,
+    bias: bool,
+    tol: float,
+    max_rounds: int,
+) -> None:
+    """The same for dense columns, X (p, n), shifted already."""
+
+def descend_gram(
+    G: Array, gradient: Array, weights: Array, l1: float, l2: float, tol: float, max_rounds: int
+) -> None:
+    """Coordinate descent on the weights, given the model's matrix G."""
 
 def set_thread_limit(n: int) -> None:
     """Largest number of threads any kernel may use."""
@@ -91,6 +144,9 @@ def csc_of_csr(data: Array, indices: Array, indptr: Array, values: Array, rows: 
 
 def sparse_scores(data: Array, indices: Array, indptr: Array, W: Array, b: Array, scores: Array) -> None:
     """scores := X W^T + b."""
+
+def sparse_scatter(data: Array, indices: Array, indptr: Array, G: Array, G_W: Array) -> None:
+    """G_W := G^T X, without a copy by columns."""
 
 def sparse_gradient(
     data: Array,
@@ -199,3 +255,20 @@ def perceptron(
     margins: Array,
 ) -> None:
     """Cycles of the perceptron rule until one has no mistake; W, b, totals and counts are updated."""
+
+@overload
+def dual_squares(arg0: Array, arg1: Array, /) -> None: ...
+@overload
+def dual_squares(arg0: Array, arg1: Array, arg2: Array, arg3: Array, /) -> None: ...
+def dual_pack(
+    arg0: Array, arg1: Array, arg2: Array, arg3: Array, arg4: Array, arg5: Array, arg6: Array, arg7: Array, /
+) -> None:
+    """Copy CSR rows in an order of their own, frequent features first."""
+
+@overload
+def dual_sweeps(arg0: Array, arg1: str, arg2: Array, /, **kwargs) -> None:
+    """Sweeps of dual coordinate descent over dense rows; W is (K, D)."""
+
+@overload
+def dual_sweeps(arg0: Array, arg1: Array, arg2: Array, arg3: str, arg4: Array, /, **kwargs) -> None:
+    """Sweeps over CSR rows; W is (K, D) for margin losses and (D, K) for joint ones."""
