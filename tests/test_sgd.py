@@ -240,6 +240,32 @@ def test_seed_and_order():
     np.testing.assert_allclose(solution.params.W, progress.mean.W, rtol=1e-9)
 
 
+def test_looks_are_spaced_and_the_last_pass_has_one():
+    X, targets = tiny_problem(2)
+    risk = Risk(X, targets, alpha=0.01)
+    often, seldom = (minimize(risk, SGD(look_every=k), tol=1e-9, max_iter=7) for k in (1, 3))
+    np.testing.assert_array_equal(seldom.params.flat, often.params.flat)
+    assert seldom.gap == often.gap
+    looked = np.array([0, 3, 6, 7])
+    np.testing.assert_array_equal(seldom.trace[looked], often.trace[looked])
+    np.testing.assert_array_equal(seldom.trace, often.trace[[0, 0, 0, 3, 3, 3, 6, 7]])
+
+
+def test_sparse_rows_need_not_be_in_order():
+    X, targets = tiny_problem(3, sparse=True)
+    shuffled = X.copy()
+    for i in range(X.shape[0]):
+        row = slice(X.indptr[i], X.indptr[i + 1])
+        shuffled.indices[row], shuffled.data[row] = X.indices[row][::-1], X.data[row][::-1]
+    shuffled.has_sorted_indices = shuffled.has_canonical_format = False
+    sgd = SGD()
+    for regularizer in ("l2", "l1"):
+        a, b = sgd.begin(Params.zeros(3, 4)), sgd.begin(Params.zeros(3, 4))
+        sgd.partial_fit(a, X, targets, regularizer=regularizer)
+        sgd.partial_fit(b, shuffled, targets, regularizer=regularizer)
+        np.testing.assert_allclose(a.params.flat, b.params.flat, rtol=1e-12)
+
+
 @dataclass(frozen=True)
 class Cauchy(Loss):
     """A loss written in Python: log(1 + (1 - z)^2)."""
@@ -293,6 +319,7 @@ def test_partial_fit_goes_on_where_it_was():
         ({"eta": -1.0}, "must be a finite number > 0"),
         ({"schedule": "slow"}, "Unknown schedule 'slow': choose one of 'auto', 'constant'"),
         ({"batch_size": 0}, "batch_size must be a whole number >= 1"),
+        ({"look_every": 0}, "look_every must be a whole number >= 1"),
         ({"decay": -1.0}, "decay must be a finite number >= 0"),
     ],
 )

@@ -4,7 +4,7 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import ClassVar
 
@@ -124,7 +124,9 @@ def minimize(
     chosen = choose(risk, solver)
     if not tol > 0:
         raise ValueError(f"tol must be > 0 (it is a relative duality gap), got {tol!r}.")
-    limit = chosen.max_iter if max_iter is None else max_iter
+    if max_iter is not None:
+        chosen = replace(chosen, max_iter=max_iter)  # a solver may do its last iteration in another way
+    limit = chosen.max_iter
     began = time.perf_counter()
     with single_threaded_blas:  # a BLAS that splits sums by its number of threads would change the last bits
         state = chosen.start(risk, risk.zeros() if start is None else start.copy(), tol)

@@ -165,6 +165,11 @@ class Batch:
     order: Array
     back_product: Callable[[Array], Array]  # G -> G^T X
 
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers X stores."""
+        return int(self.X.nnz if is_sparse(self.X) else self.X.size)
+
     def safe_eta(self) -> float:
         """1 / (steepness max |x|^2 + l2): below it no step overshoots."""
         square = _core.largest_square_norm(rows_of(self.X)) + float(self.bias)
@@ -227,6 +232,14 @@ class Batch:
                 np.add.at(duals.sums, rows, share * gradients)
                 np.add.at(duals.shares, rows, share)
         progress.params.flat[...] = params.flat
+
+
+def as_rows(X: Any) -> Design:
+    """X as :func:`as_design` has it, but for sparse rows in any order and with repeated indices: loops do not mind."""
+    if not is_sparse(X):
+        return as_design(X)
+    X = X.tocsr()
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
 def rows_of(X: Design) -> Any:

@@ -7,13 +7,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array, Design, as_design, back_product
+from nearline.arrays import Array, Design, back_product
 from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import Point, Risk
 from nearline.solvers._base import Solver, State
-from nearline.solvers._sgd_steps import Batch, Duals, Progress, check_eta, sgd_step
+from nearline.solvers._sgd_steps import Batch, Duals, Progress, as_rows, check_eta, sgd_step
 
 # eta_t from (eta, l2 = alpha times the strength of |W|^2 / 2, decay, t = number of steps taken before).
 Schedule = Callable[[float, float, float, Array], Array]
@@ -66,6 +66,9 @@ class SGD(Solver):
     averaged : whether the answer is the mean of the iterates, later ones counting more in proportion to t (with an
         L1 penalty it is 0 where the last iterate is, so that exact zeros stay), else the last iterate.
     shuffle, seed : the order of the rows. ``shuffle=False`` goes through them as they are.
+    look_every : passes between looks at the risk, which cost about as much as a pass. The last pass always ends with
+        one; in between, the recorded objective repeats. None: 1, or 8 where X times the number of columns has more
+        than a million numbers.
 
     Features of very different scales make SGD slow (it stays plain, so that its steps are those of the textbook):
     scale them first, or take another solver, which does that inside.
@@ -89,6 +92,7 @@ class SGD(Solver):
     averaged: bool = True
     shuffle: bool = True
     seed: int = 0
+    look_every: int | None = None
 
     def __post_init__(self) -> None:
         if self.schedule not in ("auto", *SCHEDULES):
@@ -98,8 +102,9 @@ class SGD(Solver):
             check_eta(self.eta, 0.0)
         if self.decay is not None and not 0 <= self.decay < np.inf:
             raise ValueError(f"decay must be a finite number >= 0, or None, got {self.decay!r}.")
-        if not (self.batch_size >= 1 and self.batch_size == int(self.batch_size)):
-            raise ValueError(f"batch_size must be a whole number >= 1, got {self.batch_size!r}.")
+        for name, value in (("batch_size", self.batch_size), ("look_every", self.look_every)):
+            if value is not None and not (value >= 1 and value == int(value)):
+                raise ValueError(f"{name} must be a whole number >= 1, got {value!r}.")
 
     # -- a risk ----------------------------------------------------------------------------------------------
 
@@ -143,19 +148,27 @@ class SGD(Solver):
         if self.shuffle:
             rows = replace(rows, order=state.random.permutation(rows.order))
         self._advance(state.progress, rows, state.row_duals, schedule, 1.0 / len(rows.order))
-        state.point = risk.at(self.answer(state.progress, risk.l1))
-        if state.row_duals is not None:
-            state.duals = state.row_duals.mean
-            if risk.unpenalized:
-                state.point = with_mean_gradient(risk, state.point, state.duals, state.tol)
+        state.passes += 1
+        every = self.look_every or (1 if rows.n_numbers * risk.n_outputs <= 1e6 else 8)
+        if state.passes % every == 0 or state.passes == self.max_iter:
+            self._look(risk, state)
+        else:
+            state.estimate = np.inf  # the point has not changed, so neither has its certificate
         if schedule == "adaptive":
             self._adapt(state, state.progress.params.flat - before)
         return state
 
+    def _look(self, risk: Risk, state: SGDState) -> None:
+        """The risk at the answer, and duals for its certificate."""
+        state.point, state.estimate = risk.at(self.answer(state.progress, risk.l1)), None
+        if state.row_duals is not None:
+            state.duals = state.row_duals.mean
+            if risk.unpenalized:
+                state.point = with_mean_gradient(risk, state.point, state.duals, state.tol)
+
     def _adapt(self, state: SGDState, move: Array) -> None:
         """Halve eta if the passes since it was last lowered have, on the whole, turned back."""
         assert state.progress.eta is not None
-        state.passes += 1
         state.age += 1
         state.turning += 0.0 if state.last_move is None else float(move @ state.last_move)
         state.last_move = move
@@ -206,7 +219,7 @@ class SGD(Solver):
         """
         loss = LOSSES[loss] if isinstance(loss, str) else loss
         regularizer = REGULARIZERS[regularizer] if isinstance(regularizer, str) else regularizer
-        X, targets = as_design(X), np.asarray(targets)
+        X, targets = as_rows(X), np.asarray(targets)
         targets = np.ascontiguousarray(targets, dtype=np.float64 if targets.ndim == 2 else np.int32)
         weights = np.ones(X.shape[0]) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         l1, l2 = alpha * regularizer.l1, alpha * regularizer.l2
