@@ -62,6 +62,7 @@ class LeastSquaresClassifier(LinearClassifier):
 
     alpha: Any
     loss = "squared"
+    online = False  # one factorization is the fit
     regularizer = "l2"
     multiclass = "auto"
     solver = "closed-form"
