@@ -35,7 +35,7 @@ class LinearSVM(LinearClassifier):
     >>> from nearline import LinearSVM
     >>> X, y = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 0.0], [5.0, 1.0]]), np.array([-1, -1, 1, 1])
     >>> model = LinearSVM(hard_margin=True, tol=1e-8).fit(X, y)
-    >>> model.coef_.round(3).tolist(), round(float(model.margin_), 3), model.support_.tolist()
+    >>> (model.coef_.round(3) + 0.0).tolist(), round(float(model.margin_), 3), model.support_.tolist()
     ([[1.0, 0.0]], 1.0, [1, 2])
     """
 
