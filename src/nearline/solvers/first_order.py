@@ -47,8 +47,8 @@ def advance(risk: Risk, state: RayState, direction: Array, first_step: float) ->
     if t == 0.0:
         return state.point, 0.0
     state.age += 1
-    point = risk.at(line.params(t)) if state.age % REFRESH == 0 else line.at(t)
-    return point, t
+    state.fresh = state.age % REFRESH == 0
+    return (risk.at(line.params(t)) if state.fresh else line.at(t)), t
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,10 @@ class GradientDescent(Solver):
     name: ClassVar[str] = "gradient-descent"
     max_iter: int = 100_000
     step_size: float | None = None
+
+    @property
+    def descends(self) -> bool:
+        return self.step_size is None
 
     def refuses(self, risk: Risk) -> str | None:
         return needs_gradient(risk, self.name)
@@ -85,6 +89,10 @@ class ConjugateGradient(Solver):
 
     name: ClassVar[str] = "conjugate-gradient"
     max_iter: int = 20_000
+
+    @property
+    def descends(self) -> bool:
+        return True
 
     def refuses(self, risk: Risk) -> str | None:
         return needs_gradient(risk, self.name)
@@ -128,6 +136,10 @@ class LBFGS(Solver):
     name: ClassVar[str] = "lbfgs"
     max_iter: int = 5000
     memory: int = 40
+
+    @property
+    def descends(self) -> bool:
+        return True
 
     def refuses(self, risk: Risk) -> str | None:
         return needs_gradient(risk, self.name)
