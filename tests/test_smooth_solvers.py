@@ -60,8 +60,9 @@ def test_all_fast_solvers_agree_on_awkward_data(loss, shape, n_classes, alpha, b
     if shape == "offsets" and not bias:
         X -= X.mean(axis=0)  # without a bias a common offset is a huge feature, not a nuisance
     risk = Risk(X, targets, loss=loss, alpha=alpha, bias=bias, n_classes=n_classes)
-    # Conjugate gradients keep no memory of a penalty that is far from round: there they may run out of iterations.
-    served = [name for name in FAST if shape != "scales" or name != "conjugate-gradient"]
+    # Conjugate gradients may run out of iterations on ill-conditioned problems, and then say so.
+    hard = alpha < 1e-3 or shape == "scales"
+    served = [name for name in FAST if not hard or name != "conjugate-gradient"]
     solutions = {name: minimize(risk, name, tol=1e-5) for name in served}
     for name, solution in solutions.items():
         assert solution.converged, (name, solution.status, solution.gap, solution.n_iter)
@@ -236,7 +237,7 @@ def test_preconditioning_saves_passes():
     X = (
         rng.normal(size=(2000, 40)) * np.geomspace(10, 0.05, 40) + 0.05 * rng.normal(size=(5, 40))[targets]
     ) @ rng.normal(size=(40, 40))
-    risk = Risk(X, targets, loss="softmax", alpha=1e-5)
-    plain, faster = (minimize(risk, name, tol=1e-6) for name in ("lbfgs", "preconditioned-lbfgs"))
-    assert faster.n_iter * 2 < plain.n_iter
+    risk = Risk(X, targets, loss="softmax", alpha=1e-2)
+    plain, faster = (minimize(risk, name, tol=1e-5) for name in ("lbfgs", "preconditioned-lbfgs"))
+    assert faster.n_iter * 3 < plain.n_iter
     assert SOLVERS["preconditioned-lbfgs"].refuses(risk) is None
