@@ -39,11 +39,13 @@ class RayState(State):
     age: int = 0
 
 
-def advance(risk: Risk, state: RayState, direction: Array, first_step: float) -> tuple[Point, float]:
+def advance(
+    risk: Risk, state: RayState, direction: Array, first_step: float, slope_share: float = 0.9
+) -> tuple[Point, float]:
     """Search along a direction in z; the new point and the step (0 if there is no progress)."""
     z = state.point.params.like(direction)
     line = risk.along(state.point, state.coordinates.to_params(z))
-    t = wolfe(line, first_step)
+    t = wolfe(line, first_step, slope_share=slope_share)
     if t == 0.0:
         return state.point, 0.0
     state.age += 1
@@ -105,7 +107,8 @@ class ConjugateGradient(Solver):
         assert isinstance(state, RayState)
         g = state.gradient
         direction = -g if state.direction is None else state.direction
-        point, t = advance(risk, state, direction, state.step_size)
+        # Conjugacy rests on steps that end near the minimum of their ray; a step costs no product with X.
+        point, t = advance(risk, state, direction, state.step_size, slope_share=0.1)
         if t == 0.0:
             state.stuck = state.direction is None
             state.direction = None
