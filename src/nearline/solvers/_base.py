@@ -40,6 +40,9 @@ class State:
     duals: Array | None = None
     stuck: bool = False  # no further progress in this precision
     estimate: float | None = None  # the solver's own guess of the relative gap, where it has one for free
+    fresh: bool = (
+        True  # whether the point's scores were computed from its parameters, not updated along the way
+    )
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,11 @@ class Solver(ABC):
 
     name: ClassVar[str]
     max_iter: int = 1000
+
+    @property
+    def descends(self) -> bool:
+        """Whether every step is meant to lower the risk, so that a long halt means the end of precision."""
+        return False
 
     @abstractmethod
     def refuses(self, risk: Risk) -> str | None:
@@ -131,7 +139,7 @@ def minimize(
     with single_threaded_blas:  # a BLAS that splits sums by its number of threads would change the last bits
         state = chosen.start(risk, risk.zeros() if start is None else start.copy(), tol)
         trace = [state.point.value]
-        watch = Certifier(risk, tol)
+        watch = Certifier(risk, tol, descends=chosen.descends)
         done, n_iter = watch.check(state, 0, False), 0
         while not done and n_iter < limit:
             state = chosen.step(risk, state)
@@ -160,12 +168,13 @@ def minimize(
 class Certifier:
     """Decides after each iteration whether the fit is done. The gap costs a pass: it is asked when it may be small."""
 
-    def __init__(self, risk: Risk, tol: float) -> None:
+    def __init__(self, risk: Risk, tol: float, *, descends: bool = False) -> None:
         self.risk, self.tol = risk, tol
         self.gap: float | None = None
         self.gradient_test: float | None = None
         self.status = Status.MAX_ITER
         self.next_check = 0
+        self.progress = Progress(float(np.finfo(risk.X.dtype).eps)) if descends else None
         self.has_gap = (
             not risk.unpenalized
             and risk.loss.conjugate(np.zeros((0, risk.n_outputs)), risk.targets[:0]) is not None
@@ -177,23 +186,33 @@ class Certifier:
             self.status = Status.NO_MINIMIZER
             self.gradient_test = self.risk.gradient_test(state.point)
             return True
+        state.stuck = state.stuck or (self.progress is not None and self.progress.ended(state.point, n_iter))
         if not (last or state.stuck or self._promising(state, n_iter)):
             return False
-        if self.has_gap:
-            point, gap = self.risk.certify(state.point, state.duals, self.tol)
-            assert gap is not None
-            reached = gap <= self.tol
-            # A better b is taken only where it ends the fit: else the solver's own point is what was reached.
-            self.point = point if reached else state.point
-            self.gap = gap + (self.point.value - point.value) / self.risk.null_value
-        else:
-            self.gradient_test = self.risk.gradient_test(state.point)
-            reached = self.gradient_test <= self.tol
+        reached = self._reached(state)
+        if reached and not state.fresh:
+            # A certificate is for the parameters: scores that carry the rounding of many steps do not do.
+            state.point, state.fresh = self.risk.at(state.point.params), True
+            reached = self._reached(state)
         if reached:
             self.status = Status.CONVERGED
         elif state.stuck:
             self.status = Status.PRECISION
         return reached or state.stuck
+
+    def _reached(self, state: State) -> bool:
+        """Whether the state's point has reached the tolerance, by its gap or, where there is none, its gradient."""
+        self.point = state.point
+        if not self.has_gap:
+            self.gradient_test = self.risk.gradient_test(state.point)
+            return self.gradient_test <= self.tol
+        point, gap = self.risk.certify(state.point, state.duals, self.tol)
+        assert gap is not None
+        reached = gap <= self.tol
+        # A better b is taken only where it ends the fit: else the solver's own point is what was reached.
+        self.point = point if reached else state.point
+        self.gap = gap + (self.point.value - point.value) / self.risk.null_value
+        return reached
 
     def _promising(self, state: State, n_iter: int) -> bool:
         """Whether the certificate is worth its price now."""
@@ -218,6 +237,24 @@ class Certifier:
         if not risk.unpenalized or risk.loss.name not in ("logistic", "softmax") or risk.targets.ndim == 2:
             return False
         return risk.passes.smallest_margin(point.scores) > 0
+
+
+class Progress:
+    """Whether a method still gets anywhere: lowers the value by more than rounding, or shortens the gradient."""
+
+    PATIENCE = 100  # iterations without progress that end a fit
+
+    def __init__(self, eps: float) -> None:
+        self.eps = eps
+        self.value = self.norm = np.inf
+        self.last = 0
+
+    def ended(self, point: Point, n_iter: int) -> bool:
+        norm = float(np.linalg.norm(point.gradient.flat))
+        if point.value < self.value - self.eps * abs(self.value) or norm < 0.9 * self.norm:
+            self.last = n_iter
+            self.value, self.norm = min(self.value, point.value), min(self.norm, norm)
+        return n_iter - self.last >= self.PATIENCE
 
 
 def canonical(risk: Risk, params: Params) -> Params:

@@ -24,7 +24,10 @@ class Coordinates:
     def __init__(self, risk: Risk, *, plain_if_tame: bool = False) -> None:
         """With ``plain_if_tame`` units are 1 unless features differ wildly in scale: the penalty then stays round."""
         mean, deviation = risk.passes.column_moments
-        curvature = 0.25 * deviation**2 + risk.l2
+        # A column that varies by rounding alone is constant: its noise must not be blown up.
+        deviation = np.where(deviation > 10 * np.finfo(risk.X.dtype).eps * np.abs(mean), deviation, 0.0)
+        variance = deviation**2 if risk.bias else deviation**2 + mean**2
+        curvature = 0.25 * variance + risk.l2
         self.unit = np.sqrt(np.where(curvature > 0, curvature, 1.0))
         self.plain = plain_if_tame and bool((self.unit <= WILD * self.unit.min(initial=np.inf)).all())
         if self.plain:
@@ -51,3 +54,8 @@ class Coordinates:
         g.W[...] = (gradient.W - np.outer(gradient.b, self.mean)) / self.unit
         g.b[:] = gradient.b / self.unit_b
         return g.flat
+
+    def pull_back_matrix(self, H: Array, like: Params) -> Array:
+        """T^T H T for a matrix over the flat parameters."""
+        rows = np.stack([self.pull_back(like.like(row)) for row in H])
+        return np.stack([self.pull_back(like.like(column)) for column in rows.T])

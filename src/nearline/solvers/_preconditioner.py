@@ -25,6 +25,7 @@ DAMPING = (
     2e-3  # share added to the diagonal of the leading block: it comes from a sample and from an earlier point
 )
 ROWS_PER_UNKNOWN = 4
+SMALL = 256  # side of a block that costs next to nothing
 TILE = 1024  # rows that one product takes
 
 
@@ -37,7 +38,7 @@ def leading_size(risk: Risk, axes: PrincipalAxes) -> int:
     K = risk.n_outputs
     entries = float(risk.X.nnz if risk.sparse else risk.n_rows * risk.n_features)
     size = (4.0 * entries / (K * K if risk.loss.joint else K)) ** (1.0 / 3.0)
-    return int(min(max(size - 1.0, 8.0), 1024.0, axes.vectors.shape[1]))
+    return int(min(max(size - 1.0, SMALL / K, 8.0), 1024.0, axes.vectors.shape[1]))
 
 
 @dataclass(frozen=True)

@@ -39,16 +39,18 @@ class RayState(State):
     age: int = 0
 
 
-def advance(risk: Risk, state: RayState, direction: Array, first_step: float) -> tuple[Point, float]:
+def advance(
+    risk: Risk, state: RayState, direction: Array, first_step: float, slope_share: float = 0.9
+) -> tuple[Point, float]:
     """Search along a direction in z; the new point and the step (0 if there is no progress)."""
     z = state.point.params.like(direction)
     line = risk.along(state.point, state.coordinates.to_params(z))
-    t = wolfe(line, first_step)
+    t = wolfe(line, first_step, slope_share=slope_share)
     if t == 0.0:
         return state.point, 0.0
     state.age += 1
-    point = risk.at(line.params(t)) if state.age % REFRESH == 0 else line.at(t)
-    return point, t
+    state.fresh = state.age % REFRESH == 0
+    return (risk.at(line.params(t)) if state.fresh else line.at(t)), t
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,10 @@ class GradientDescent(Solver):
     name: ClassVar[str] = "gradient-descent"
     max_iter: int = 100_000
     step_size: float | None = None
+
+    @property
+    def descends(self) -> bool:
+        return self.step_size is None
 
     def refuses(self, risk: Risk) -> str | None:
         return needs_gradient(risk, self.name)
@@ -86,6 +92,10 @@ class ConjugateGradient(Solver):
     name: ClassVar[str] = "conjugate-gradient"
     max_iter: int = 20_000
 
+    @property
+    def descends(self) -> bool:
+        return True
+
     def refuses(self, risk: Risk) -> str | None:
         return needs_gradient(risk, self.name)
 
@@ -97,7 +107,8 @@ class ConjugateGradient(Solver):
         assert isinstance(state, RayState)
         g = state.gradient
         direction = -g if state.direction is None else state.direction
-        point, t = advance(risk, state, direction, state.step_size)
+        # Conjugacy rests on steps that end near the minimum of their ray; a step costs no product with X.
+        point, t = advance(risk, state, direction, state.step_size, slope_share=0.1)
         if t == 0.0:
             state.stuck = state.direction is None
             state.direction = None
@@ -128,6 +139,10 @@ class LBFGS(Solver):
     name: ClassVar[str] = "lbfgs"
     max_iter: int = 5000
     memory: int = 40
+
+    @property
+    def descends(self) -> bool:
+        return True
 
     def refuses(self, risk: Risk) -> str | None:
         return needs_gradient(risk, self.name)

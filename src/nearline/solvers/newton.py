@@ -7,14 +7,17 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.params import Params
+from nearline.passes import Passes, passes_for
 from nearline.risk import Risk
 from nearline.solvers._base import Solver, State
 from nearline.solvers._conditioning import Coordinates
 from nearline.solvers._groups import Groups, dots, ratio
 from nearline.solvers._line_search import wolfe
+from nearline.solvers._sampling import standardized_rows
 from nearline.solvers.first_order import RayState, advance, needs_gradient
 
 LARGEST_HESSIAN = 4000  # rows of a Hessian that is still worth forming
+FAR = 1e3  # means beyond so many deviations drown the Hessian in rounding: it is formed about the mean then
 
 
 def needs_curvature(risk: Risk, name: str) -> str | None:
@@ -27,12 +30,24 @@ def needs_curvature(risk: Risk, name: str) -> str | None:
     return reason
 
 
+@dataclass
+class NewtonState(State):
+    """State with the coordinates in which the Newton system is solved, and the rows to form it from."""
+
+    coordinates: Coordinates = field(kw_only=True)
+    centered: Passes | None = None  # rows in these coordinates; None where those of the risk will do
+
+
 @dataclass(frozen=True)
 class Newton(Solver):
     """Newton-Raphson: solve H d = -g with the full block Hessian, then search along d."""
 
     name: ClassVar[str] = "newton"
     max_iter: int = 200
+
+    @property
+    def descends(self) -> bool:
+        return True
 
     def refuses(self, risk: Risk) -> str | None:
         reason = needs_curvature(risk, self.name)
@@ -42,11 +57,39 @@ class Newton(Solver):
             return f"Solver '{self.name}' would form a Hessian of {size} rows ({memory}): use 'newton-cg' or 'lbfgs'."
         return reason
 
-    def start(self, risk: Risk, params: Params, tol: float) -> State:
-        return State(risk.at(params))
+    def start(self, risk: Risk, params: Params, tol: float) -> NewtonState:
+        coordinates = Coordinates(risk)
+        state = NewtonState(risk.at(params), coordinates=coordinates)
+        mean, _ = risk.passes.column_moments
+        if risk.bias and (np.abs(mean) > FAR * risk.passes.column_scale).any():
+            rows = np.arange(risk.n_rows)
+            X = standardized_rows(risk.X, rows, coordinates.mean, coordinates.unit).astype(np.float64)
+            state.centered = passes_for(X, risk.targets, risk.weights, risk.loss, risk.n_outputs)
+        return state
+
+    def hessian(self, risk: Risk, state: NewtonState) -> Array:
+        """The Hessian in the state's coordinates."""
+        if state.centered is None:
+            return state.coordinates.pull_back_matrix(risk.hessian(state.point), state.point.params)
+        n_weights = risk.n_outputs * risk.n_features
+        H = state.centered.hessian(state.point.scores) / risk.total_weight
+        H[:, n_weights:] /= state.coordinates.unit_b
+        H[n_weights:] /= state.coordinates.unit_b
+        H[np.arange(n_weights), np.arange(n_weights)] += np.tile(
+            risk.l2 / state.coordinates.unit**2, risk.n_outputs
+        )
+        return H
+
+    def solution(self, H: Array, gradient: Array, place: Array) -> Array:
+        """The step in the state's coordinates."""
+        return solve(H, -gradient)
 
     def direction(self, risk: Risk, state: State) -> Array:
-        return solve(risk.hessian(state.point), -state.point.gradient.flat)
+        assert isinstance(state, NewtonState)
+        params, coordinates = state.point.params, state.coordinates
+        gradient, place = coordinates.pull_back(state.point.gradient), coordinates.from_params(params)
+        step = self.solution(self.hessian(risk, state), gradient, place.flat)
+        return coordinates.to_params(params.like(step)).flat
 
     def step(self, risk: Risk, state: State) -> State:
         params = state.point.params
@@ -68,15 +111,9 @@ class IRLS(Newton):
 
     name: ClassVar[str] = "irls"
 
-    def direction(self, risk: Risk, state: State) -> Array:
-        point = state.point
-        n_weights = risk.n_outputs * risk.n_features
-        H = risk.hessian(point)  # (Phi^T R Phi) / S + alpha I0
-        penalty = np.zeros(len(H))
-        penalty[:n_weights] = risk.l2
-        data_gradient = point.gradient.flat - penalty * point.params.flat  # Phi^T s (h - y) / S
-        right_side = H @ point.params.flat - penalty * point.params.flat - data_gradient
-        return solve(H, right_side) - point.params.flat
+    def solution(self, H: Array, gradient: Array, place: Array) -> Array:
+        # H w - g = Phi^T R Phi w - Phi^T s (h - y), as the penalty adds alpha I0 w to both.
+        return solve(H, H @ place - gradient) - place
 
 
 @dataclass
@@ -84,6 +121,9 @@ class NewtonCgState(RayState):
     """Ray state with the tolerance that the inner iterations aim at."""
 
     first_norm: float = field(default=1.0, kw_only=True)
+    enough: float = field(
+        default=0.0, kw_only=True
+    )  # squared residual that the tolerance does not ask to go below
 
 
 @dataclass(frozen=True)
@@ -94,6 +134,10 @@ class NewtonCG(Solver):
     max_iter: int = 500
     inner_iter: int = 250
 
+    @property
+    def descends(self) -> bool:
+        return True
+
     def refuses(self, risk: Risk) -> str | None:
         return needs_curvature(risk, self.name)
 
@@ -101,7 +145,12 @@ class NewtonCG(Solver):
         point, coordinates = risk.at(params), Coordinates(risk)
         gradient = coordinates.pull_back(point.gradient)
         norm = float(np.linalg.norm(gradient))
-        return NewtonCgState(point, coordinates=coordinates, gradient=gradient, first_norm=norm)
+        # The residual is the gradient to come, in units of z, and the gap |dP/dW|^2 / (2 alpha): half of tol is left
+        # for what the quadratic model misses.
+        enough = risk.l2 * tol * risk.null_value / float((coordinates.unit**2).max(initial=1e-300))
+        return NewtonCgState(
+            point, coordinates=coordinates, gradient=gradient, first_norm=norm, enough=enough
+        )
 
     def step(self, risk: Risk, state: State) -> State:
         assert isinstance(state, NewtonCgState)
@@ -120,7 +169,7 @@ class NewtonCG(Solver):
         d, r = np.zeros_like(g), -g
         p, rr = r.copy(), first
         for _ in range(self.inner_iter):
-            if (rr <= forcing**2 * first).all():
+            if (rr <= forcing**2 * first).all() or rr.sum() <= state.enough:
                 break
             direction = state.coordinates.to_params(like(groups.join(p)))
             Hp = groups.split(state.coordinates.pull_back(risk.hessian_product(state.point, direction)))
