@@ -45,6 +45,9 @@ def stub() -> str:
     for node in ast.parse(generator.get()).body:
         if isinstance(node, ast.FunctionDef):
             assert node.returns is not None
+            for more in (node.args.vararg, node.args.kwarg):  # nanobind leaves *args and **kwargs untyped
+                if more is not None and more.annotation is None:
+                    more.annotation = ast.Name("Any")
             head = simple(f"def {node.name}({ast.unparse(node.args)}) -> {ast.unparse(node.returns)}:")
             own = heads.setdefault(node.name, {})
             own[head] = ast.get_docstring(node) or own.get(head, "")

@@ -266,9 +266,9 @@ def dual_pack(
     """Copy CSR rows in an order of their own, frequent features first."""
 
 @overload
-def dual_sweeps(arg0: Array, arg1: str, arg2: Array, /, **kwargs) -> None:
+def dual_sweeps(arg0: Array, arg1: str, arg2: Array, /, **kwargs: Any) -> None:
     """Sweeps of dual coordinate descent over dense rows; W is (K, D)."""
 
 @overload
-def dual_sweeps(arg0: Array, arg1: Array, arg2: Array, arg3: str, arg4: Array, /, **kwargs) -> None:
+def dual_sweeps(arg0: Array, arg1: Array, arg2: Array, arg3: str, arg4: Array, /, **kwargs: Any) -> None:
     """Sweeps over CSR rows; W is (K, D) for margin losses and (D, K) for joint ones."""
