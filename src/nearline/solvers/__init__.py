@@ -45,7 +45,15 @@ RULES: dict[str, Solver] = {rule.name: rule for rule in (PerceptronRule(),)}
 
 def preference(risk: Risk) -> list[Solver]:
     """Solvers in order of measured speed for this kind of risk; the first that does not refuse is taken."""
-    names = ("closed-form", "preconditioned-lbfgs", "lbfgs", "dual-coordinate-descent", "coordinate-descent", "fista", "sgd")
+    names = (
+        "closed-form",
+        "preconditioned-lbfgs",
+        "lbfgs",
+        "dual-coordinate-descent",
+        "coordinate-descent",
+        "fista",
+        "sgd",
+    )
     return [SOLVERS[name] for name in names]
 
 

@@ -24,7 +24,9 @@ from nearline.tiles import map_tiles, slices
 
 core: Any = _core
 
-CURVATURE = 6.0  # mean curvature of a row's dual problem that the geometry aims at where alpha alone gives more
+CURVATURE = (
+    6.0  # mean curvature of a row's dual problem that the geometry aims at where alpha alone gives more
+)
 LARGEST_MOMENTS = 2500  # features up to which their second moments are factored
 BLOCK = 32  # rows of packed sparse data that are swept together
 TILE = 2048  # rows of dense data that one product with BLAS takes
@@ -198,7 +200,9 @@ def _whitened(risk: Risk, n_used: int) -> Whitened | None:
     D, mean = risk.n_features, _mean(risk)
     moments = _moments(risk, mean)
     # Any H serves as long as it is used throughout: rounding must only not make it indefinite.
-    moments[np.arange(D), np.arange(D)] += 30.0 * np.finfo(risk.X.dtype).eps * max(float(np.trace(moments)), 1e-300)
+    moments[np.arange(D), np.arange(D)] += (
+        30.0 * np.finfo(risk.X.dtype).eps * max(float(np.trace(moments)), 1e-300)
+    )
     tau = CURVATURE * n_used / D
     for _ in range(4):
         pair = _factor(risk.l2 * np.eye(D) + moments / tau)

@@ -50,7 +50,9 @@ class DualState(State):
     center: Center = field(kw_only=True)
     rests: Array = field(kw_only=True)  # how long each row still rests
     ages: Array = field(kw_only=True)  # sweeps made, per group
-    excess: Array = field(kw_only=True)  # Fenchel-Young excess per group: met in the last sweep, expected after it
+    excess: Array = field(
+        kw_only=True
+    )  # Fenchel-Young excess per group: met in the last sweep, expected after it
     gaps: Array = field(kw_only=True)  # estimated duality gap, per group
     goal: float = field(kw_only=True)  # duality gap at which the fit is done
 
@@ -79,10 +81,14 @@ class DualCoordinateDescent(Solver):
             return f"{risk.loss.refusal}."
         if risk.loss.name not in SERVED:
             served = ", ".join(map(repr, SERVED))
-            return f"Solver '{self.name}' serves {served}, not '{risk.loss.name}': use 'lbfgs' or 'newton-cg'."
+            return (
+                f"Solver '{self.name}' serves {served}, not '{risk.loss.name}': use 'lbfgs' or 'newton-cg'."
+            )
         if risk.l1 > 0:
             able = "'coordinate-descent', 'fista' or 'sgd'" if risk.loss.smooth else "'sgd'"
-            return f"Solver '{self.name}' needs a pure L2 penalty and got '{risk.regularizer.name}': use {able}."
+            return (
+                f"Solver '{self.name}' needs a pure L2 penalty and got '{risk.regularizer.name}': use {able}."
+            )
         if risk.unpenalized:
             able = "'lbfgs' or 'newton-cg'" if risk.loss.smooth else "'sgd'"
             return f"Solver '{self.name}' needs an L2 penalty (alpha > 0), without it there is no dual: use {able}."
@@ -95,7 +101,9 @@ class DualCoordinateDescent(Solver):
     def step(self, risk: Risk, state: State) -> DualState:
         assert isinstance(state, DualState)
         before = float(state.gaps.sum())
-        if before <= state.goal:  # the certificate did not confirm the estimate: look at every row, round off nothing
+        if (
+            before <= state.goal
+        ):  # the certificate did not confirm the estimate: look at every row, round off nothing
             state.rests[...] = 0
             _refresh(risk, state)
         goal = max(0.1 * before, 0.8 * state.goal) if before > state.goal else 0.3 * before
@@ -152,7 +160,10 @@ def _first_state(risk: Risk, params: Params, geometry: Geometry, tol: float) -> 
     duals = np.zeros((risk.n_rows, risk.n_outputs)) if cold else _derived_duals(risk, point.scores)
     joint, K = risk.loss.joint, risk.n_outputs
     masses = geometry.arrange(duals if joint else -signs(risk.targets, K) * duals)
-    center_T, center_b = geometry.from_weights(point.params.W), point.params.b + point.params.W @ geometry.mean
+    center_T, center_b = (
+        geometry.from_weights(point.params.W),
+        point.params.b + point.params.W @ geometry.mean,
+    )
     side_by_side = joint and risk.sparse  # sparse rows want the classes of a feature next to each other
     storage = np.zeros(center_T.shape[::-1] if side_by_side else center_T.shape, geometry.weight_type)
     groups = 1 if joint else K
@@ -245,7 +256,9 @@ def _adapt_sweeps(center: Center, excess: Array) -> None:
     center.best = np.minimum(center.best, excess)
     center.waits = np.where(better, 0.0, center.waits + 1.0)
     patient = center.waits < PATIENCE
-    center.sweeps = np.where(patient, np.where(better, np.maximum(0.9 * center.sweeps, 2.0), center.sweeps), 1.5 * center.sweeps)
+    center.sweeps = np.where(
+        patient, np.where(better, np.maximum(0.9 * center.sweeps, 2.0), center.sweeps), 1.5 * center.sweeps
+    )
     center.sweeps = np.minimum(center.sweeps, 30.0)
     center.waits = np.where(patient, center.waits, 0.0)
 

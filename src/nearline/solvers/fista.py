@@ -107,7 +107,9 @@ def descend(risk: Risk, state: FistaState, ahead: Point) -> Point | None:
         params = metric.proximal_step(risk, ahead.params, slope, state.L)
         change = params.like(params.flat - ahead.params.flat)
         scores = risk.passes.scores(params)
-        bound = ahead.data_loss + inner(slope.flat, change.flat) + 0.5 * state.L * metric.inner(change, change)
+        bound = (
+            ahead.data_loss + inner(slope.flat, change.flat) + 0.5 * state.L * metric.inner(change, change)
+        )
         if risk.passes.total_loss(scores) / risk.total_weight <= bound + noise:
             return risk.at_scores(params, scores)
         state.L *= 2.0
