@@ -133,7 +133,7 @@ class PerceptronColumns {
         const std::size_t n = order_.size();
         std::fill(margins_.begin(), margins_.end(), std::numeric_limits<double>::infinity());
         for (std::size_t k = 0; k < n; ++k) {
-            if (k + 2 < n) X_.prefetch(order_[k + 2]);
+            if (k + 4 < n) X_.prefetch(order_[k + 4]);
             if (k + 1 < n) V_.prefetch(X_, order_[k + 1]);
             visit(order_[k]);
             work_ += static_cast<double>((X_.size(order_[k]) + 8) * b_.size());

@@ -88,7 +88,7 @@ class SgdColumns {
 
   private:
     void look_ahead(std::size_t k) {
-        if (k + 2 < p_.n_visits) X_.prefetch(static_cast<std::size_t>(p_.order[k + 2]));
+        if (k + 4 < p_.n_visits) X_.prefetch(static_cast<std::size_t>(p_.order[k + 4]));
         if (k + 1 < p_.n_visits) V_.prefetch(X_, static_cast<std::size_t>(p_.order[k + 1]));
     }
 

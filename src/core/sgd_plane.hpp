@@ -79,10 +79,8 @@ struct SparseRows {
     }
     void prefetch(std::size_t i) const {
         const std::int64_t begin = indptr[i], end = std::min(indptr[i + 1], begin + 256);
-        for (std::int64_t p = begin; p < end; p += 16) {
-            __builtin_prefetch(indices + p);
-            __builtin_prefetch(data + p);
-        }
+        for (std::int64_t p = begin; p < end; p += 16) __builtin_prefetch(indices + p);
+        for (std::int64_t p = begin; p < end; p += 64 / sizeof(T)) __builtin_prefetch(data + p);
     }
 };
 
@@ -186,6 +184,7 @@ class Plane<SparseRows<T>> {  // all columns of a feature side by side
     }
     // The weights that a row will need, asked for while another row is worked on.
     void prefetch(const SparseRows<T>& X, std::size_t i) const {
+        if (width == 1) return;  // the processor finds single numbers as fast by itself
         const std::int64_t begin = X.indptr[i], end = std::min(X.indptr[i + 1], begin + 256);
         for (std::int64_t p = begin; p < end; ++p) {
             const double* v = values.data() + X.indices[p] * width;

@@ -148,7 +148,7 @@ def minimize(
             if callback is not None:
                 callback(n_iter, state)
             done = watch.check(state, n_iter, n_iter == limit)
-        if not done:
+        if n_iter == 0 and not done:
             watch.check(state, n_iter, True)
     point = watch.point
     return Solution(

@@ -163,7 +163,7 @@ class Batch:
     l2: float
     bias: bool
     order: Array
-    back_product: Callable[[Array], Array]  # G -> G^T X
+    back_product: Callable[[Array], Array] | None = None  # G -> G^T X, where it is fast
 
     @property
     def n_numbers(self) -> int:
@@ -182,7 +182,7 @@ class Batch:
             self._run_numpy(progress, size, etas, shares, duals)
             return
         K = progress.params.n_outputs
-        deferred = len(shares) > 0 and K > 1 and is_sparse(self.X)
+        deferred = self.back_product is not None and len(shares) > 0 and K > 1 and is_sparse(self.X)
         C = np.zeros((len(self.weights), K)) if deferred else np.empty((0, 0))
         _core.sgd(
             rows_of(self.X),
@@ -205,7 +205,7 @@ class Batch:
             np.empty((0, 0)) if duals is None else duals.sums,
             np.empty(0) if duals is None else duals.shares,
         )
-        if deferred:
+        if deferred and self.back_product is not None:
             progress.total.W[...] += self.back_product(C)
 
     def _run_numpy(

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array, Design, back_product
+from nearline.arrays import Array, Design
 from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
@@ -67,8 +66,8 @@ class SGD(Solver):
         L1 penalty it is 0 where the last iterate is, so that exact zeros stay), else the last iterate.
     shuffle, seed : the order of the rows. ``shuffle=False`` goes through them as they are.
     look_every : passes between looks at the risk, which cost about as much as a pass. The last pass always ends with
-        one; in between, the recorded objective repeats. None: 1, or 8 where X times the number of columns has more
-        than a million numbers.
+        one; in between, the recorded objective repeats. None: 1, or 8 where the numbers in X times the number of
+        columns are more than 30,000.
 
     Features of very different scales make SGD slow (it stays plain, so that its steps are those of the textbook):
     scale them first, or take another solver, which does that inside.
@@ -131,6 +130,7 @@ class SGD(Solver):
         return SGDState(
             risk.at(params),
             None if duals is None else duals.mean,
+            estimate=None if duals is None else np.inf,  # duals of 0 certify nothing
             progress=progress,
             rows=rows,
             random=np.random.default_rng(self.seed),
@@ -149,7 +149,7 @@ class SGD(Solver):
             rows = replace(rows, order=state.random.permutation(rows.order))
         self._advance(state.progress, rows, state.row_duals, schedule, 1.0 / len(rows.order))
         state.passes += 1
-        every = self.look_every or (1 if rows.n_numbers * risk.n_outputs <= 1e6 else 8)
+        every = self.look_every or (1 if rows.n_numbers * risk.n_outputs <= 3e4 else 8)
         if state.passes % every == 0 or state.passes == self.max_iter:
             self._look(risk, state)
         else:
@@ -223,9 +223,7 @@ class SGD(Solver):
         targets = np.ascontiguousarray(targets, dtype=np.float64 if targets.ndim == 2 else np.int32)
         weights = np.ones(X.shape[0]) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         l1, l2 = alpha * regularizer.l1, alpha * regularizer.l2
-        batch = Batch(
-            X, targets, weights, loss, l1, l2, bias, np.flatnonzero(weights > 0), partial(back_product, X)
-        )
+        batch = Batch(X, targets, weights, loss, l1, l2, bias, np.flatnonzero(weights > 0))
         eta = self._first_eta(batch)
         progress.eta = eta if progress.eta is None else min(eta, progress.eta)
         schedule = "optimal" if self.schedule in ("auto", "adaptive") else self.schedule
