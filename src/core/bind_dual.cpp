@@ -38,7 +38,7 @@ struct Job {
           ages(array<Vector<std::int64_t>>(given, "ages")),
           epochs(array<Vector<const std::int32_t>>(given, "epochs")),
           stop_at(array<Vector<const double>>(given, "stop_at")),
-          excess(array<Vector<double>>(given, "excess")),
+          excess(array<Matrix<double>>(given, "excess")),
           step(nb::cast<double>(given["step"])),
           bias_step(nb::cast<double>(given["bias_step"])),
           seed(nb::cast<std::uint64_t>(given["seed"])),
@@ -52,7 +52,7 @@ struct Job {
     Vector<std::int64_t> ages;
     Vector<const std::int32_t> epochs;
     Vector<const double> stop_at;
-    Vector<double> excess;
+    Matrix<double> excess;
     double step, bias_step;
     std::uint64_t seed;
     std::size_t block;
@@ -72,14 +72,19 @@ struct Job {
 
 static_assert(sizeof(Rest) == 2, "a Rest is two bytes of the array that Python holds");
 
-// Sweep column c until its excess is small enough or its epochs are used up.
+// Sweep column c until its excess is small enough or its epochs are used up. Excess is met along the sweep,
+// so at the sweep's end it will have shrunk by about the root of what it shrinks in a sweep.
 template <class Sweep>
 void repeat(const Job& job, std::size_t c, std::size_t n, const Sweep& sweep) {
     Order order(n, job.block);
     for (std::int32_t e = 0; e < job.epochs.data()[c]; ++e) {
         order.shuffle(job.seed, c, static_cast<std::uint64_t>(job.ages.data()[c]++));
-        job.excess.data()[c] = sweep(order);
-        if (job.excess.data()[c] <= job.stop_at.data()[c]) break;
+        double* excess = job.excess.data() + 2 * c;  // as met, as expected at the end
+        const double before = excess[0];
+        excess[0] = sweep(order);
+        const double share = std::isfinite(before) && before > 0 ? std::min(1.0, excess[0] / before) : 1.0;
+        excess[1] = excess[0] * std::sqrt(share);
+        if (excess[1] <= job.stop_at.data()[c]) break;
     }
 }
 
@@ -92,8 +97,8 @@ void run_columns(const Rows& rows, const Job& job, typename Rows::Weight* W, dou
         const Poll poll{caller};
         const std::int32_t positive = K == 1 ? 1 : static_cast<std::int32_t>(c);
         repeat(job, c, n, [&](const Order& order) {
-            return sweep_column<Loss>(rows, shared, positive, order, job.duals.data() + c * n, W + c * rows.n_features,
-                                      job.b.data()[c], job.rests_of(c, n), poll);
+            return sweep_column<Loss>(rows, shared, positive, order, job.duals.data() + c * n,
+                                      W + c * rows.n_features, job.b.data()[c], job.rests_of(c, n), poll);
         });
     });
 }
@@ -107,8 +112,33 @@ void run_joint(const Rows& rows, const Job& job, typename Rows::Weight* W) {
     });
 }
 
+void require(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
+// Sizes that do not fit would be read or written out of bounds.
 template <class Rows>
-void run(const Rows& rows, double work, const std::string& loss, const Job& job, typename Rows::Weight* W) {
+void check_sizes(const Rows& rows, const Job& job, std::size_t n_weights, bool joint) {
+    const std::size_t n = rows.n_rows, K = job.b.shape(0), groups = joint ? 1 : K;
+    require(K > 0 && job.block > 0, "there must be a class, and a row in each block");
+    require(job.targets.shape(0) == n && job.weights.shape(0) == n && job.squares.shape(0) == n,
+            "targets, weights and squares must have one number a row");
+    require(job.duals.shape(0) == (joint ? n : K) && job.duals.shape(1) == (joint ? K : n),
+            "duals must be (n, K) for joint losses and (K, n) for others");
+    require(job.rests.shape(0) == groups && job.rests.shape(1) == 2 * n, "rests must be (groups, 2 n)");
+    require(job.ages.shape(0) == groups && job.epochs.shape(0) == groups && job.stop_at.shape(0) == groups &&
+                job.excess.shape(0) == groups && job.excess.shape(1) == 2,
+            "ages, epochs, stop_at and excess must have one entry a group");
+    require(n_weights == K * rows.n_features, "W must have one number a class and feature");
+    for (std::size_t i = 0; i < n; ++i)
+        require(!joint || (job.targets.data()[i] >= 0 && std::size_t(job.targets.data()[i]) < K),
+                "targets must be numbers of classes");
+}
+
+template <class Rows>
+void run(const Rows& rows, double work, const std::string& loss, const Job& job, typename Rows::Weight* W,
+         std::size_t n_weights) {
+    check_sizes(rows, job, n_weights, loss == "crammer-singer" || loss == "weston-watkins");
     nb::gil_scoped_release unlocked;
     if (loss == "hinge") return run_columns<Hinge>(rows, job, W, work);
     if (loss == "squared-hinge") return run_columns<SquaredHinge>(rows, job, W, work);
@@ -123,17 +153,20 @@ void squares(const Rows& rows, double* out) {
     nb::gil_scoped_release unlocked;
     const std::size_t tile = 256, n_tiles = (rows.n_rows + tile - 1) / tile;
     parallel_for(n_tiles, double(rows.n_rows) * 100, [&](std::size_t t) {
-        for (std::size_t i = t * tile; i < std::min(rows.n_rows, (t + 1) * tile); ++i) out[i] = rows.square(i);
+        for (std::size_t i = t * tile; i < std::min(rows.n_rows, (t + 1) * tile); ++i)
+            out[i] = rows.square(i);
     });
 }
 
-// Copy CSR rows in the given order, with features renumbered by how often they occur: what is read often lies together.
+// Copy CSR rows in the given order, with features renumbered by how often they occur: what is read often lies
+// together.
 template <class T, class Index>
 void pack(Vector<const Index> starts, Vector<const Index> features, Vector<const T> values,
-          Vector<const std::int64_t> order, Vector<std::int64_t> new_starts, Vector<std::int32_t> new_features,
-          Vector<T> new_values, Vector<std::int32_t> ranks) {
+          Vector<const std::int64_t> order, Vector<std::int64_t> new_starts,
+          Vector<std::int32_t> new_features, Vector<T> new_values, Vector<std::int32_t> ranks) {
     nb::gil_scoped_release unlocked;
-    const std::size_t n = order.shape(0), D = ranks.shape(0), nnz = static_cast<std::size_t>(starts.data()[n]);
+    const std::size_t n = order.shape(0), D = ranks.shape(0),
+                      nnz = static_cast<std::size_t>(starts.data()[n]);
     std::vector<std::int64_t> counts(D, 0);
     for (std::size_t k = 0; k < nnz; ++k) ++counts[features.data()[k]];
     std::vector<std::int64_t> places(n + 2, 0);  // a feature occurs at most once in a row
@@ -174,27 +207,43 @@ void bind_type(nb::module_& m) {
     using Values = Vector<const T>;
     using Starts = Vector<const std::int64_t>;
     using Features = Vector<const std::int32_t>;
-    m.def("dual_squares", [](Matrix<const T> X, Vector<double> out) { squares(dense<T>(X), out.data()); });
-    m.def("dual_squares", [](Starts starts, Features features, Values values, Vector<double> out) {
-        squares(sparse<T>(starts, features, values, 0), out.data());
-    });
-    m.def("dual_pack", &pack<T, std::int32_t>, "Copy CSR rows in an order of their own, frequent features first.");
-    m.def("dual_pack", &pack<T, std::int64_t>);
     m.def(
-        "dual_sweeps",
-        [](Matrix<const T> X, const std::string& loss, Matrix<T> W, nb::kwargs job) {
-            run(dense<T>(X), double(X.shape(0)) * double(X.shape(1)), loss, Job(job), W.data());
+        "dense_squares", [](Matrix<const T> X, Vector<double> out) { squares(dense<T>(X), out.data()); },
+        nb::arg("X").noconvert(), nb::arg("out").noconvert(), "out := squared length of each row.");
+    m.def(
+        "sparse_squares",
+        [](Starts starts, Features features, Values values, Vector<double> out) {
+            squares(sparse<T>(starts, features, values, 0), out.data());
         },
+        nb::arg("starts").noconvert(), nb::arg("features").noconvert(), nb::arg("values").noconvert(),
+        nb::arg("out").noconvert(), "out := squared length of each row.");
+    m.def(
+        "dense_dual_sweeps",
+        [](Matrix<const T> X, const std::string& loss, Matrix<T> W, nb::kwargs job) {
+            run(dense<T>(X), double(X.shape(0)) * double(X.shape(1)), loss, Job(job), W.data(), W.size());
+        },
+        nb::arg("X").noconvert(), nb::arg("loss"), nb::arg("W").noconvert(), nb::arg("job"),
         "Sweeps of dual coordinate descent over dense rows; W is (K, D).");
     m.def(
-        "dual_sweeps",
+        "sparse_dual_sweeps",
         [](Starts starts, Features features, Values values, const std::string& loss, Matrix<double> W,
            nb::kwargs given) {
             const Job job(given);
             const std::size_t n_features = W.shape(0) * W.shape(1) / job.b.shape(0);
-            run(sparse<T>(starts, features, values, n_features), 4 * double(values.shape(0)), loss, job, W.data());
+            run(sparse<T>(starts, features, values, n_features), 4 * double(values.shape(0)), loss, job,
+                W.data(), W.size());
         },
+        nb::arg("starts").noconvert(), nb::arg("features").noconvert(), nb::arg("values").noconvert(),
+        nb::arg("loss"), nb::arg("W").noconvert(), nb::arg("job"),
         "Sweeps over CSR rows; W is (K, D) for margin losses and (D, K) for joint ones.");
+}
+
+template <class T, class Index>
+void bind_pack(nb::module_& m) {
+    m.def("pack_rows", &pack<T, Index>, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+          nb::arg("data").noconvert(), nb::arg("order").noconvert(), nb::arg("starts").noconvert(),
+          nb::arg("features").noconvert(), nb::arg("values").noconvert(), nb::arg("ranks").noconvert(),
+          "Copy CSR rows in an order of their own, features renumbered by how often they occur (ranks).");
 }
 
 }  // namespace
@@ -202,6 +251,10 @@ void bind_type(nb::module_& m) {
 void bind_dual(nb::module_& m) {
     bind_type<float>(m);
     bind_type<double>(m);
+    bind_pack<float, std::int32_t>(m);
+    bind_pack<float, std::int64_t>(m);
+    bind_pack<double, std::int32_t>(m);
+    bind_pack<double, std::int64_t>(m);
 }
 
 }  // namespace nearline

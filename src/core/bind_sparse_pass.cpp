@@ -59,6 +59,17 @@ void bind_rows(nb::module_& m) {
         nb::arg("data").noconvert(), nb::arg("indices").noconvert(), nb::arg("indptr").noconvert(),
         nb::arg("W"), nb::arg("b"), nb::arg("scores").noconvert(), "scores := X W^T + b.");
     m.def(
+        "sparse_scatter",
+        [](Vector<const T> data, Vector<const I> indices, Vector<const I> indptr, Matrix<const double> G,
+           Matrix<double> G_W) {
+            const auto X = csr(data, indices, indptr, G_W.shape(1));
+            check(G.shape(0) == X.n_rows && G.shape(1) == G_W.shape(0), "X, G and G_W do not fit");
+            nb::gil_scoped_release released;
+            sparse_scatter<T, I>(X, G.data(), G.shape(1), G_W.data());
+        },
+        nb::arg("data").noconvert(), nb::arg("indices").noconvert(), nb::arg("indptr").noconvert(),
+        nb::arg("G").noconvert(), nb::arg("G_W").noconvert(), "G_W := G^T X, without a copy by columns.");
+    m.def(
         "sparse_gradient",
         [](Vector<const T> data, Vector<const I> indices, Vector<const I> indptr, Vector<const T> values,
            Vector<const std::int32_t> rows, Vector<const std::int64_t> starts, Matrix<const double> W,

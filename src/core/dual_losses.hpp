@@ -1,6 +1,7 @@
 // One row of the dual, solved exactly, for each loss; and how far the row is from its optimum.
 //
-// With the score f of the row linear in its own dual, f(u + d) = f - A d (A is the row's curvature), the best dual is
+// With the score f of the row linear in its own dual, f(u + d) = f - A d (A is the row's curvature), the best
+// dual is
 //     argmax_u  -loss*(u) + (u - u0).f - (A/2) |u - u0|^2
 // and the row's share of the duality gap is its Fenchel-Young excess  loss(f) + loss*(u0) - u0.f >= 0.
 #pragma once
@@ -22,7 +23,9 @@ struct Hinge {
 };
 
 struct SquaredHinge {
-    static double best(double m, double z, double A) { return std::max(m + (1 - m / 2 - z) / (A + 0.5), 0.0); }
+    static double best(double m, double z, double A) {
+        return std::max(m + (1 - m / 2 - z) / (A + 0.5), 0.0);
+    }
     static double excess(double m, double z) {
         const double slack = 1 - z;
         return slack > 0 ? (slack - m / 2) * (slack - m / 2) : m * (m / 4 - slack);
@@ -40,7 +43,8 @@ struct Logistic {
         const double e = std::exp(-std::fabs(t));
         return t >= 0 ? 1 / (1 + e) : e / (1 + e);
     }
-    // The root of t + z + A (mass(t) - m) = 0 in the log-odds t: increasing, slope >= 1, kept inside a bracket.
+    // The root of t + z + A (mass(t) - m) = 0 in the log-odds t: increasing, slope >= 1, kept inside a
+    // bracket.
     static double best(double m, double z, double A) {
         double low = -z - A * (1 - m), high = -z + A * m;
         double t = std::min(std::max(log_odds(m), low), high);
@@ -72,8 +76,8 @@ struct Logistic {
     static double softplus(double t) { return std::max(t, 0.0) + std::log1p(std::exp(-std::fabs(t))); }
 };
 
-// Joint losses: u is the gradient with respect to the scores of all K classes. best() writes the new dual to next and
-// tells whether it may differ from the old.
+// Joint losses: u is the gradient with respect to the scores of all K classes. best() writes the new dual to
+// next and tells whether it may differ from the old.
 
 struct CrammerSinger {
     static bool best(const double* u, const double* f, std::size_t y, double A, std::size_t K, double* next) {

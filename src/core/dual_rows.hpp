@@ -25,8 +25,9 @@ struct Pack {
     }
 };
 
-// C-contiguous rows; the weights have the type of the data, class after class. Sums over a row stay in that type:
-// an error in the weights changes the certified gap to second order only, and the certificate is computed elsewhere.
+// C-contiguous rows; the weights have the type of the data, class after class. Sums over a row stay in that
+// type: an error in the weights changes the certified gap to second order only, and the certificate is
+// computed elsewhere.
 template <class T>
 struct DenseRows {
     using Weight = T;
@@ -91,14 +92,15 @@ struct DenseRows {
         for (std::size_t b = 0; b < B; ++b) {
             for (std::size_t u = 1; u < U; ++u) sums[b][0] += sums[b][u];
             double total = P::sum(sums[b][0]);
-            for (std::size_t k = j; k < n_features; ++k) total += double(x[k]) * double(w[b * n_features + k]);
+            for (std::size_t k = j; k < n_features; ++k)
+                total += double(x[k]) * double(w[b * n_features + k]);
             out[b] = total;
         }
     }
 };
 
-// Rows of a CSR matrix. One class: weights by feature. Many classes: weights of all classes side by side, feature
-// after feature, so that a nonzero meets them in one stretch of memory.
+// Rows of a CSR matrix. One class: weights by feature. Many classes: weights of all classes side by side,
+// feature after feature, so that a nonzero meets them in one stretch of memory.
 template <class T>
 struct SparseRows {
     using Weight = double;
@@ -109,13 +111,15 @@ struct SparseRows {
 
     void prefetch(std::size_t i) const {
         const std::int64_t begin = starts[i], end = starts[i + 1] < begin + 512 ? starts[i + 1] : begin + 512;
-        for (std::int64_t k = begin; k < end; k += 64 / sizeof(std::int32_t)) __builtin_prefetch(features + k);
+        for (std::int64_t k = begin; k < end; k += 64 / sizeof(std::int32_t))
+            __builtin_prefetch(features + k);
         for (std::int64_t k = begin; k < end; k += 64 / sizeof(T)) __builtin_prefetch(values + k);
     }
 
     double square(std::size_t i) const {
         double total = 0;
-        for (std::int64_t k = starts[i]; k < starts[i + 1]; ++k) total += double(values[k]) * double(values[k]);
+        for (std::int64_t k = starts[i]; k < starts[i + 1]; ++k)
+            total += double(values[k]) * double(values[k]);
         return total;
     }
 

@@ -20,7 +20,8 @@ struct Random {
     }
 };
 
-// Blocks of neighboring rows in random order: memory is read in stretches, and no order of the rows can do harm.
+// Blocks of neighboring rows in random order: memory is read in stretches, and no order of the rows can do
+// harm.
 class Order {
   public:
     Order(std::size_t n_rows, std::size_t block)
@@ -28,7 +29,8 @@ class Order {
         std::iota(blocks_.begin(), blocks_.end(), 0u);
     }
     void shuffle(std::uint64_t seed, std::uint64_t column, std::uint64_t epoch) {
-        Random random{seed * 0xD1342543DE82EF95ull + column * 0xAF251AF3B0F025B5ull + epoch * 0x2545F4914F6CDD1Dull};
+        Random random{seed * 0xD1342543DE82EF95ull + column * 0xAF251AF3B0F025B5ull +
+                      epoch * 0x2545F4914F6CDD1Dull};
         for (std::size_t i = blocks_.size(); i > 1; --i)
             std::swap(blocks_[i - 1], blocks_[random.below(static_cast<std::uint32_t>(i))]);
     }
@@ -76,8 +78,8 @@ constexpr double smallest_move = 1e-15;
 
 // One sweep over one column of a margin loss; gives sum_i s_i excess_i as met on the way.
 template <class Loss, class Rows, class Poll>
-double sweep_column(const Rows& rows, const Shared& shared, std::int32_t positive, const Order& order, double* masses,
-                    typename Rows::Weight* w, double& b, Rest* rests, const Poll& poll) {
+double sweep_column(const Rows& rows, const Shared& shared, std::int32_t positive, const Order& order,
+                    double* masses, typename Rows::Weight* w, double& b, Rest* rests, const Poll& poll) {
     double total = 0;
     order.each([&](std::size_t i, std::size_t next) {
         if (rests[i].resting()) return;

@@ -247,4 +247,37 @@ void sparse_back_product(const CscColumns<T>& X, const SlicedTable<T>& G, double
     });
 }
 
+// gradient (K, D) := G^T X from the rows themselves, for a product that is needed once: no copy by columns.
+// The number of row ranges that are summed apart depends on the data alone.
+template <class T, class I>
+void sparse_scatter(const CsrRows<T, I>& X, const double* G, std::size_t K, double* gradient) {
+    constexpr std::size_t kBlock = 1024;
+    const std::size_t D = X.n_features, nnz = X.size();
+    const std::size_t parts = std::clamp<std::size_t>(nnz / (8 * std::max<std::size_t>(D, 1)), 1, 4);
+    std::vector<std::vector<double>> sums(parts);
+    parallel_for(parts, 4.0 * K * nnz, [&](std::size_t p) {
+        sums[p].assign(D * K, 0.0);
+        double* sum = sums[p].data();
+        const std::size_t end = X.n_rows * (p + 1) / parts;
+        for (std::size_t i = X.n_rows * p / parts; i < end; ++i) {
+            const double* g = G + i * K;
+            if (std::all_of(g, g + K, [](double v) { return v == 0; })) continue;
+            for (I k = X.starts[i]; k < X.starts[i + 1]; ++k) {
+                double* to = sum + static_cast<std::size_t>(X.columns[k]) * K;
+                const double x = X.values[k];
+                for (std::size_t c = 0; c < K; ++c) to[c] += x * g[c];
+            }
+        }
+    });
+    parallel_for((D + kBlock - 1) / kBlock, 1.0 * parts * D * K, [&](std::size_t block) {
+        const std::size_t first = block * kBlock, end = std::min(first + kBlock, D);
+        for (std::size_t c = 0; c < K; ++c)
+            for (std::size_t j = first; j < end; ++j) {
+                double total = 0;
+                for (const auto& sum : sums) total += sum[j * K + c];
+                gradient[c * D + j] = total;
+            }
+    });
+}
+
 }  // namespace nearline

@@ -30,6 +30,20 @@ class Point:
         return self.data_loss + self.penalty
 
 
+class ScoredPoint(Point):
+    """A point whose gradient, which costs a product with X^T, waits until someone asks for it."""
+
+    def __init__(self, risk: "Risk", params: Params, scores: Array) -> None:
+        penalty = risk.alpha * risk.regularizer.value(params.W) if risk.alpha else 0.0
+        data_loss = risk.passes.total_loss(scores) / risk.total_weight
+        self.__dict__.update(params=params, scores=scores, data_loss=data_loss, penalty=penalty, risk=risk)
+
+    @cached_property
+    def gradient(self) -> Params:
+        risk: Risk = self.__dict__["risk"]
+        return risk.at_scores(self.params, self.scores).gradient
+
+
 class Risk:
     """Regularized empirical risk of a linear score (SPEC A3).
 
@@ -141,6 +155,10 @@ class Risk:
         scores, total, G_W, G_b = self.passes.value_and_gradient(params)
         return self._point(params, scores, total, G_W, G_b)
 
+    def scored(self, params: Params) -> Point:
+        """Value and scores at ``params``, for those who do not need the gradient."""
+        return ScoredPoint(self, params, self.passes.scores(params))
+
     def at_scores(self, params: Params, scores: Array) -> Point:
         """The same where the scores W x + b are known already: only the product with X^T is left."""
         total, G_W, G_b = self.passes.gradient_from_scores(scores)
@@ -194,7 +212,7 @@ class Risk:
         params = self.zeros()
         if self.bias:
             params.b[:] = self.passes.best_null_bias()
-        return self.at(params)
+        return self.scored(params)
 
     @property
     def null_value(self) -> float:

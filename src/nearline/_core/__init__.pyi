@@ -89,6 +89,9 @@ def csc_of_csr(data: Array, indices: Array, indptr: Array, values: Array, rows: 
 def sparse_scores(data: Array, indices: Array, indptr: Array, W: Array, b: Array, scores: Array) -> None:
     """scores := X W^T + b."""
 
+def sparse_scatter(data: Array, indices: Array, indptr: Array, G: Array, G_W: Array) -> None:
+    """G_W := G^T X, without a copy by columns."""
+
 def sparse_gradient(
     data: Array,
     indices: Array,
@@ -145,3 +148,27 @@ def sparse_moments(
     values: Array, rows: Array, starts: Array, weights: Array, mean: Array, square: Array
 ) -> None:
     """Weighted mean of each feature and sum_i s_i (x_i - mean)^2."""
+
+def dense_squares(X: Array, out: Array) -> None:
+    """out := squared length of each row."""
+
+def sparse_squares(starts: Array, features: Array, values: Array, out: Array) -> None:
+    """out := squared length of each row."""
+
+def dense_dual_sweeps(X: Array, loss: str, W: Array, **job) -> None:
+    """Sweeps of dual coordinate descent over dense rows; W is (K, D)."""
+
+def sparse_dual_sweeps(starts: Array, features: Array, values: Array, loss: str, W: Array, **job) -> None:
+    """Sweeps over CSR rows; W is (K, D) for margin losses and (D, K) for joint ones."""
+
+def pack_rows(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    order: Array,
+    starts: Array,
+    features: Array,
+    values: Array,
+    ranks: Array,
+) -> None:
+    """Copy CSR rows in an order of their own, features renumbered by how often they occur (ranks)."""

@@ -177,7 +177,8 @@ class _SparseDesign(_Design):
         return _core.sparse_gradient_at(*self._csc, scores, *rows, G_W, G_b)
 
     def back_product(self, G: Array, G_W: Array) -> None:
-        _core.sparse_back_product(*self._csc, G, G_W)
+        # Asked for now and then, by certificates: not worth a copy of X by columns.
+        _core.sparse_scatter(*self._csr, G.astype(np.float64, copy=False), G_W)
 
     def hessian_product(self, W: Array, b: Array, scores: Array, rows: Rows, H_W: Array, H_b: Array) -> None:
         _core.sparse_hessian_product(*self._csr, *self._csc, W, b, scores, *rows, H_W, H_b)

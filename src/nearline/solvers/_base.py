@@ -38,6 +38,7 @@ class State:
     point: Point
     duals: Array | None = None
     stuck: bool = False  # no further progress in this precision
+    estimate: float | None = None  # the solver's own guess of the relative gap, where it has one for free
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,8 @@ class Certifier:
         """Whether the certificate is worth its price now."""
         if not self.has_gap:
             return True
+        if state.estimate is not None:
+            return state.estimate <= self.tol
         risk = self.risk
         if risk.loss.smooth and risk.l1 == 0 and risk.l2 > 0 and state.duals is None:
             # With u = the gradient of the loss and b at its best, P - D = |dP/dW|^2 / (2 alpha l2) exactly.

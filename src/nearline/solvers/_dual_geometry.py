@@ -1,18 +1,18 @@
 """In which coordinates, and how far from where it stands, dual coordinate descent looks for the next point.
 
-The dual is solved not for the risk F but for F + (1/2) |theta - center|_H^2, theta = (W, b), with a center that follows the
-solution (the proximal point method, accelerated). H serves three ends with one mechanism: it bounds a bias that has no
-penalty, it tames small alpha, and, as a share of the features' own second moments, it makes all directions of dense
-data alike, where plain coordinate descent would crawl along the narrow ones.
+The dual is solved not for the risk F but for F + |theta - center|_H^2 / 2, theta = (W, b), with a center that follows
+the solution (the proximal point method, accelerated). One mechanism serves three ends: H bounds a bias that has no
+penalty, it tames small alpha, and as a share of the features' own second moments it makes all directions of dense data
+alike, where plain coordinate descent would crawl along the narrow ones.
 
 With M = alpha I + H_W = L L^T the sweeps see rows L^-1 (x - mean) and weights T = L^T W, for which
 
-    T = T_center-part - (1/S) sum_i s_i u_i L^-1 (x_i - mean),      b = b_center - (1/(mu S)) sum_i s_i u_i.
+    T = pull(T of the center) - (1/S) sum_i s_i u_i L^-1 (x_i - mean)
+    b = b of the center - (1/(mu S)) sum_i s_i u_i
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,27 +20,35 @@ import numpy as np
 from nearline import _core
 from nearline.arrays import Array
 from nearline.risk import Risk
+from nearline.tiles import map_tiles, slices
 
 core: Any = _core
 
-CURVATURE = 6.0  # mean curvature A of a row's dual problem above which the geometry steps in
+CURVATURE = 6.0  # mean curvature of a row's dual problem that the geometry aims at where alpha alone gives more
+BIAS_REACH = 100.0  # 1 / H of the bias: small enough for easy sweeps, large enough to end in a few turns
 LARGEST_MOMENTS = 2500  # features up to which their second moments are factored
 BLOCK = 32  # rows of packed sparse data that are swept together
+TILE = 2048  # rows of dense data that one product with BLAS takes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Geometry(ABC):
     """Rows for the sweeps, and the map between their weights T and the W, b of the risk."""
 
     rows: tuple[Array, ...]  # as the core takes them
-    order: Array | None  # original number of each row
-    block: int
+    squares: Array  # squared length of each row
+    order: Array | None  # original number of each row, if they were moved
+    block: int  # rows that stay together when their order is shuffled
     step: float  # T moves by step * s u x
     bias_step: float  # b moves by bias_step * s u; 0 without a bias
-    mean: Array | None  # subtracted from the rows (D,)
-    weight_type: Any
-    proximal: bool  # whether H acts on the weights
     mu: float  # H of the bias
+    mean: Array  # what the rows are relative to, (D,)
+    proximal: bool  # whether H acts on the weights
+
+    @property
+    def weight_type(self) -> np.dtype[Any]:
+        """Dense float32 rows meet float32 weights, all others float64."""
+        return np.dtype(self.rows[0].dtype if len(self.rows) == 1 else np.float64)
 
     @abstractmethod
     def to_weights(self, T: Array) -> Array:
@@ -51,40 +59,42 @@ class Geometry(ABC):
         """T of W."""
 
     @abstractmethod
+    def from_dual_weights(self, V: Array) -> Array:
+        """The share of T that the duals account for, from V = -(1/(alpha S)) sum_i s_i u_i (x_i - mean)^T."""
+
+    @abstractmethod
     def pull(self, shift: Array) -> Array:
         """Change of T when its center moves by ``shift`` and the duals stay."""
 
     @abstractmethod
-    def distances(self, T: Array, alpha: float) -> tuple[Array, Array]:
-        """|T|_H^2 / 2 and |H T|^2 / (2 alpha) for each class."""
+    def outer_gap(self, T: Array) -> Array:
+        """|H T|^2 / (2 alpha) for each class: what a distance T from the center adds to the duality gap."""
 
-    @cached_property
-    def squares(self) -> Array:
-        """Squared length of each row."""
-        out = np.empty(len(self.rows[0]) - (len(self.rows) == 3))
-        core.dual_squares(*self.rows, out)
-        return out
+    def sweep(self, loss: str, storage: Array, **job: Any) -> None:
+        """Sweeps of coordinate descent, which change the arrays of the job and the weights in ``storage``."""
+        run = core.dense_dual_sweeps if len(self.rows) == 1 else core.sparse_dual_sweeps
+        run(*self.rows, loss, storage, **job)
 
     def arrange(self, values: Array) -> Array:
-        """Values of the rows, in the order of the sweeps."""
-        return values if self.order is None else np.ascontiguousarray(values[self.order])
+        """Values of the rows (first axis), in the order of the sweeps."""
+        return values if self.order is None else values[self.order]
 
     def restore(self, values: Array) -> Array:
         """Values in the order of the sweeps, back in that of the rows."""
         if self.order is None:
-            return values
+            return values.copy()
         out = np.empty_like(values)
         out[self.order] = values
         return out
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scaled(Geometry):
-    """H_W = kappa I: the rows stay as they are (sparse ones packed, frequent features first)."""
+    """H_W = kappa I: rows stay as they are, sparse ones packed with frequent features first."""
 
-    ranks: Array | None = None
-    kappa: float = 0.0
-    share: float = 0.0  # kappa / (alpha + kappa)
+    ranks: Array | None
+    alpha: float
+    kappa: float
 
     def to_weights(self, T: Array) -> Array:
         return np.asarray(T, dtype=np.float64) if self.ranks is None else T[:, self.ranks]
@@ -96,21 +106,23 @@ class Scaled(Geometry):
         T[:, self.ranks] = W
         return T
 
+    def from_dual_weights(self, V: Array) -> Array:
+        return self.from_weights(V * (self.alpha / (self.alpha + self.kappa)))
+
     def pull(self, shift: Array) -> Array:
-        return self.share * shift
+        return shift * (self.kappa / (self.alpha + self.kappa))
 
-    def distances(self, T: Array, alpha: float) -> tuple[Array, Array]:
-        square = np.einsum("kd,kd->k", T, T)
-        return 0.5 * self.kappa * square, 0.5 * self.kappa**2 / alpha * square
+    def outer_gap(self, T: Array) -> Array:
+        return np.asarray(0.5 * self.kappa**2 / self.alpha * np.einsum("kd,kd->k", T, T))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Whitened(Geometry):
     """H_W = (second moments of the features) / tau: dense rows in coordinates where they are nearly white."""
 
-    factor: Array | None = None  # L
-    inverse: Array | None = None  # L^-1
-    alpha: float = 0.0
+    alpha: float
+    factor: Array  # L
+    inverse: Array  # L^-1
 
     def to_weights(self, T: Array) -> Array:
         return np.asarray(T.astype(np.float64) @ self.inverse)
@@ -118,96 +130,152 @@ class Whitened(Geometry):
     def from_weights(self, W: Array) -> Array:
         return np.asarray(W @ self.factor).astype(self.weight_type)
 
+    def from_dual_weights(self, V: Array) -> Array:
+        return np.asarray(self.alpha * V @ self.inverse.T).astype(self.weight_type)
+
     def pull(self, shift: Array) -> Array:
         # L^-1 H L^-T = I - alpha L^-1 L^-T
-        return np.asarray(shift - self.alpha * (shift @ self.inverse) @ np.transpose(self.inverse))
+        return np.asarray(shift - self.alpha * (shift @ self.inverse) @ self.inverse.T)
 
-    def distances(self, T: Array, alpha: float) -> tuple[Array, Array]:
-        T = T.astype(np.float64)
-        W = T @ self.inverse
-        HW = T @ np.transpose(self.factor) - alpha * W
-        return 0.5 * np.einsum("kd,kd->k", W, HW), 0.5 / alpha * np.einsum("kd,kd->k", HW, HW)
+    def outer_gap(self, T: Array) -> Array:
+        # H L^-T T = (L L^T - alpha I) L^-T T
+        moved = T.astype(np.float64)
+        HT = moved @ self.factor.T - self.alpha * (moved @ self.inverse)
+        return np.asarray(0.5 / self.alpha * np.einsum("kd,kd->k", HT, HT))
 
 
 def choose_geometry(risk: Risk, seed: int) -> Geometry:
-    """The geometry for a risk: whitened if the data are dense and alpha is small for them, else scaled."""
-    squares = _mean_square(risk)
-    rows_used = max(int(np.count_nonzero(risk.weights)), 1)
-    curvature = squares / (risk.l2 * rows_used)
-    if not risk.sparse and curvature > 1.0 and risk.n_features <= min(LARGEST_MOMENTS, 4 * rows_used):
-        return _whitened(risk, rows_used)
-    return _scaled(risk, seed, curvature, rows_used)
+    """Whitened where the data are dense, or nearly so, and alpha is small for them; else scaled."""
+    n_used = max(int(np.count_nonzero(risk.weights)), 1)
+    packed = _packed(risk, seed, n_used) if risk.sparse else None
+    squares = _squares((risk.X,), risk.n_rows) if packed is None else packed.squares
+    curvature = float(squares.mean()) / (risk.l2 * n_used)
+    if curvature > 1.0 and risk.n_features <= min(LARGEST_MOMENTS, 4 * n_used) and _fit_for_dense(risk):
+        X = risk.X.toarray() if risk.sparse else risk.X
+        whitened = _whitened(risk, X, n_used, min(CURVATURE, 0.2 * curvature))
+        if whitened is not None:
+            return whitened
+    if packed is not None:
+        return packed
+    scale = _scale(risk, squares, n_used)
+    return Scaled(rows=(risk.X,), squares=squares, order=None, block=1, ranks=None, **scale)
 
 
-def _mean_square(risk: Risk) -> float:
-    values = risk.X.data if risk.sparse else np.ravel(risk.X)
-    return float(np.vdot(values, values)) / risk.n_rows
+def _fit_for_dense(risk: Risk) -> bool:
+    """Whether the rows may as well be written out in full."""
+    size = risk.n_rows * risk.n_features
+    return not risk.sparse or size <= 1 << 21 or risk.X.nnz >= 0.2 * size
 
 
-def _scaled(risk: Risk, seed: int, curvature: float, rows_used: int) -> Scaled:
-    S = risk.total_weight
-    kappa = risk.l2 * max(curvature / CURVATURE - 1.0, 0.0)
-    if kappa < risk.l2:
-        kappa = 0.0
-    strength = risk.l2 + kappa
-    tau = rows_used * min(max(curvature * risk.l2 / strength, 0.5), CURVATURE)
-    shared: dict[str, Any] = {
-        "step": 1.0 / (strength * S),
-        "bias_step": tau / S if risk.bias else 0.0,
-        "mean": None,
-        "proximal": kappa > 0,
-        "mu": 1.0 / tau,
+def _squares(rows: tuple[Array, ...], n_rows: int) -> Array:
+    out = np.empty(n_rows)
+    (core.dense_squares if len(rows) == 1 else core.sparse_squares)(*rows, out)
+    return out
+
+
+def _scale(risk: Risk, squares: Array, n_used: int) -> dict[str, Any]:
+    """kappa that brings the rows' curvature down to what sweeps are good at; none where alpha is enough."""
+    curvature = float(squares.mean()) / (risk.l2 * n_used)
+    kappa = risk.l2 * (curvature / CURVATURE - 1.0) if curvature > 2.0 * CURVATURE else 0.0
+    reach = min(BIAS_REACH, 0.5 * n_used)
+    return {
+        "alpha": risk.l2,
         "kappa": kappa,
-        "share": kappa / strength,
+        "step": 1.0 / ((risk.l2 + kappa) * risk.total_weight),
+        "bias_step": reach / risk.total_weight if risk.bias else 0.0,
+        "mu": 1.0 / reach,
+        "mean": np.zeros(risk.n_features),
+        "proximal": kappa > 0,
     }
-    if not risk.sparse:
-        return Scaled((risk.X,), None, 1, weight_type=risk.X.dtype, **shared)
+
+
+def _packed(risk: Risk, seed: int, n_used: int) -> Scaled:
     X = risk.X
     order = np.random.default_rng(seed).permutation(risk.n_rows)
-    rows = (
-        np.empty(risk.n_rows + 1, np.int64),
-        np.empty(X.nnz, np.int32),
-        np.empty(X.nnz, X.dtype),
-    )
+    rows = (np.empty(risk.n_rows + 1, np.int64), np.empty(X.nnz, np.int32), np.empty(X.nnz, X.dtype))
     ranks = np.empty(risk.n_features, np.int32)
-    core.dual_pack(X.indptr, X.indices, X.data, order, *rows, ranks)
-    return Scaled(rows, order, BLOCK, weight_type=np.float64, ranks=ranks, **shared)
+    core.pack_rows(X.indptr.astype(X.indices.dtype, copy=False), X.indices, X.data, order, *rows, ranks)
+    squares = _squares(rows, risk.n_rows)
+    return Scaled(
+        rows=rows,
+        squares=squares,
+        order=order,
+        block=BLOCK,
+        ranks=ranks,
+        **_scale(risk, squares, n_used),
+    )
 
 
-def _whitened(risk: Risk, rows_used: int) -> Whitened:
-    X, S, D = risk.X, risk.total_weight, risk.n_features
-    mean = risk.weights @ X / S if risk.bias else np.zeros(D)
-    weighted = X * (risk.weights / S).astype(X.dtype)[:, None]
-    moments = np.asarray(weighted.T @ X, dtype=np.float64) - np.outer(mean, mean)
-    # Rounding of the moments must not make H indefinite; any H serves as long as it is used throughout.
-    moments[np.arange(D), np.arange(D)] += 30 * np.finfo(X.dtype).eps * max(np.trace(moments), 1e-300)
-    tau = CURVATURE * rows_used / D
+def _whitened(risk: Risk, X: Array, n_used: int, target: float) -> Whitened | None:
+    """The geometry of the second moments in which rows have mean curvature ``target``; None if it has no factor."""
+    D, mean = risk.n_features, _mean(risk)
+    moments = _moments(risk, X, mean)
+    # Any H serves as long as it is used throughout: rounding must only not make it indefinite.
+    moments[np.arange(D), np.arange(D)] += 30.0 * np.finfo(risk.X.dtype).eps * max(float(np.trace(moments)), 1e-300)
+    tau = target * n_used / D
     for _ in range(4):
-        factor, inverse = _factor(risk.l2 * np.eye(D) + moments / tau)
-        curvature = (D - risk.l2 * float(np.vdot(inverse, inverse))) * tau / rows_used
-        if 0.7 * CURVATURE <= curvature <= 1.4 * CURVATURE:
+        pair = _factor(risk.l2 * np.eye(D) + moments / tau)
+        if pair is None:
+            return None
+        factor, inverse = pair
+        curvature = (D - risk.l2 * float(np.vdot(inverse, inverse))) * tau / n_used
+        if 0.7 * target <= curvature <= 1.4 * target or not curvature > 0:
             break
-        tau = min(tau * CURVATURE / curvature, CURVATURE * rows_used)
-    white = X @ inverse.T.astype(X.dtype)
-    white -= (mean @ inverse.T).astype(X.dtype)
+        tau *= target / curvature
+    rows = (_transformed(X, mean, inverse),)
+    reach = min(BIAS_REACH, 0.5 * n_used)
     return Whitened(
-        (white,),
-        None,
-        1,
-        step=1.0 / S,
-        bias_step=tau / S if risk.bias else 0.0,
+        rows=rows,
+        squares=_squares(rows, risk.n_rows),
+        order=None,
+        block=1,
+        step=1.0 / risk.total_weight,
+        bias_step=reach / risk.total_weight if risk.bias else 0.0,
+        mu=1.0 / reach,
         mean=mean,
-        weight_type=X.dtype,
         proximal=True,
-        mu=1.0 / tau,
+        alpha=risk.l2,
         factor=factor,
         inverse=inverse,
-        alpha=risk.l2,
     )
 
 
-def _factor(M: Array) -> tuple[Array, Array]:
-    from scipy.linalg import cholesky, solve_triangular
+def _mean(risk: Risk) -> Array:
+    return risk.passes.column_moments[0] if risk.bias else np.zeros(risk.n_features)
 
-    factor = cholesky(M, lower=True)
+
+def _moments(risk: Risk, X: Array, mean: Array) -> Array:
+    """(1/S) sum_i s_i (x_i - mean)(x_i - mean)^T, in X's precision within a tile of rows, float64 across."""
+
+    def part(rows: slice) -> Array:
+        Z = X[rows] - mean.astype(X.dtype)
+        Z *= np.sqrt(risk.weights[rows] / risk.total_weight).astype(Z.dtype)[:, None]
+        return np.asarray(Z.T @ Z)
+
+    work = 2.0 * risk.n_rows * risk.n_features**2
+    total = np.zeros((risk.n_features, risk.n_features))
+    for moments in map_tiles(part, slices(risk.n_rows, TILE), work=work):
+        total += moments
+    return total
+
+
+def _transformed(X: Array, mean: Array, inverse: Array) -> Array:
+    """Rows L^-1 (x - mean)."""
+    out = np.empty_like(X)
+    right, center = inverse.T.astype(out.dtype), mean.astype(out.dtype)
+
+    def part(rows: slice) -> None:
+        np.matmul(X[rows] - center, right, out=out[rows])
+
+    map_tiles(part, slices(len(X), TILE), work=2.0 * len(X) * X.shape[1] ** 2)
+    return out
+
+
+def _factor(M: Array) -> tuple[Array, Array] | None:
+    from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+    try:
+        factor = cholesky(M, lower=True)
+    except LinAlgError:
+        return None
     return factor, solve_triangular(factor, np.eye(len(M)), lower=True)

@@ -1,45 +1,58 @@
-"""Dual coordinate descent for L2-regularized risks (SPEC D10): hinge, squared hinge, logistic, and the multi-class SVMs."""
+"""Dual coordinate descent for L2-regularized risks (SPEC D10): hinge, squared hinge, logistic, multi-class SVMs."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from nearline import _core
 from nearline.arrays import Array
 from nearline.losses import signs
 from nearline.params import Params
-from nearline.risk import Point, Risk
+from nearline.risk import Risk
 from nearline.solvers._base import Solver, State
 from nearline.solvers._dual_geometry import Geometry, choose_geometry
-
-core: Any = _core
+from nearline.tiles import single_threaded_blas
 
 SERVED = ("hinge", "squared-hinge", "logistic", "crammer-singer", "weston-watkins")
+TURNS = 25  # moves of the center in one step
+PATIENCE = 8  # turns without progress before a turn gets more sweeps
+VAIN = 20  # steps in vain after which no better precision is to be expected
+SWEEPS = 10  # sweeps in one turn where there is no center
+
+
+@dataclass(kw_only=True)
+class Center:
+    """What the sweeps are held to, and the momentum with which it follows them. One group a column, or one in all."""
+
+    T: Array  # (K, D), or (K, 0) where only the bias is held
+    b: Array
+    last_T: Array  # solution of the turn before
+    last_b: Array
+    age: Array  # turns since the momentum was dropped, per group
+    sweeps: Array  # per turn and group
+    best: Array  # least excess met so far
+    waits: Array  # turns since then
 
 
 @dataclass
 class DualState(State):
-    """Duals, weights and the center that they are held to; classes of a joint loss move together, columns alone."""
+    """Duals and weights between sweeps. Arrays over rows are in the order of the sweeps."""
 
     geometry: Geometry = field(kw_only=True)
-    targets: Array = field(kw_only=True)  # in the order of the sweeps, as all arrays over rows here
+    targets: Array = field(kw_only=True)
     weights: Array = field(kw_only=True)
-    masses: Array = field(kw_only=True)  # (K, n) masses m = -y u of margin losses, (n, K) duals u of joint ones
-    T: Array = field(kw_only=True)  # (K, D) weights in the geometry's coordinates
-    storage: Array = field(kw_only=True)  # the same numbers as the core wants them
+    masses: Array = field(kw_only=True)  # (K, n) masses -y u of margin losses, (n, K) duals u of joint ones
+    storage: Array = field(kw_only=True)  # weights in the geometry's coordinates, as the core wants them
+    T: Array = field(kw_only=True)  # the same numbers as (K, D)
     b: Array = field(kw_only=True)
-    rests: Array = field(kw_only=True)
-    ages: Array = field(kw_only=True)
-    center_T: Array = field(kw_only=True)
-    center_b: Array = field(kw_only=True)
-    last_T: Array = field(kw_only=True)
-    last_b: Array = field(kw_only=True)
-    momentum: Array = field(kw_only=True)  # turns since the last restart, per group
-    last_excess: Array = field(kw_only=True)
-    goal: float = field(kw_only=True)  # gap at which the fit is done
-    sweeps: Array = field(kw_only=True)  # per turn and group
-    estimate: Array = field(default_factory=lambda: np.array([np.inf]))  # of the gap, per group
+    center: Center = field(kw_only=True)
+    rests: Array = field(kw_only=True)  # how long each row still rests
+    ages: Array = field(kw_only=True)  # sweeps made, per group
+    excess: Array = field(kw_only=True)  # Fenchel-Young excess per group: met in the last sweep, expected after it
+    gaps: Array = field(kw_only=True)  # estimated duality gap, per group
+    goal: float = field(kw_only=True)  # duality gap at which the fit is done
+    least: float = np.inf  # estimate so far
+    vain: int = 0  # steps that did not lower it, or that the certificate did not confirm
 
 
 @dataclass(frozen=True)
@@ -48,12 +61,13 @@ class DualCoordinateDescent(Solver):
 
     D(u) = -(1/S) sum_i s_i loss*(u_i) - (alpha/2) |W(u)|^2,   W(u) = -(1/(alpha S)) sum_i s_i u_i x_i^T
 
-    A free bias, and alphas so small that plain sweeps would crawl, are met by an accelerated proximal point method
-    around the sweeps. One step makes as many sweeps as it takes to cut the estimated gap tenfold.
+    A free bias, and an alpha so small that plain sweeps would crawl, are met by an accelerated proximal point method
+    around the sweeps. A step makes as many sweeps as it takes to cut the estimated gap tenfold. Columns of one-vs-rest
+    are separate problems, solved in parallel.
 
     Parameters
     ----------
-    seed : decides the order of the rows.
+    seed : decides the order in which rows are visited.
     """
 
     name: ClassVar[str] = "dual-coordinate-descent"
@@ -63,53 +77,56 @@ class DualCoordinateDescent(Solver):
     def refuses(self, risk: Risk) -> str | None:
         if risk.loss.refusal is not None:
             return f"{risk.loss.refusal}."
-        if risk.l1 > 0:
-            return (
-                f"Solver '{self.name}' needs a pure L2 penalty and got '{risk.regularizer.name}': "
-                "use 'coordinate-descent', 'fista' or 'sgd'."
-            )
         if risk.loss.name not in SERVED:
-            return (
-                f"Solver '{self.name}' serves {', '.join(map(repr, SERVED))}, not '{risk.loss.name}': "
-                "use 'lbfgs' or 'newton-cg'."
-            )
+            served = ", ".join(map(repr, SERVED))
+            return f"Solver '{self.name}' serves {served}, not '{risk.loss.name}': use 'lbfgs' or 'newton-cg'."
+        if risk.l1 > 0:
+            able = "'coordinate-descent' or 'fista' (smooth losses), or 'sgd'"
+            return f"Solver '{self.name}' needs a pure L2 penalty and got '{risk.regularizer.name}': use {able}."
         if risk.unpenalized:
-            other = "'lbfgs' or 'newton-cg'" if risk.loss.smooth else "'sgd'"
-            return f"Solver '{self.name}' needs an L2 penalty, without one there is no dual: set alpha > 0, or use {other}."
+            able = "'lbfgs' or 'newton-cg'" if risk.loss.smooth else "'sgd'"
+            return f"Solver '{self.name}' needs an L2 penalty (alpha > 0), without it there is no dual: use {able}."
         return None
 
     def start(self, risk: Risk, params: Params, tol: float) -> DualState:
-        cold = not params.flat.any()
-        point = risk.null_point if cold else risk.at(params)
-        geometry = choose_geometry(risk, self.seed)
-        duals = np.zeros((risk.n_rows, risk.n_outputs))
-        return _first_state(risk, geometry, point, duals, tol * risk.null_value)
+        with single_threaded_blas:
+            return _first_state(risk, params, choose_geometry(risk, self.seed), tol)
 
     def step(self, risk: Risk, state: State) -> DualState:
         assert isinstance(state, DualState)
-        before = float(state.estimate.sum())
-        goal = max(0.1 * before, state.goal) if before > state.goal else 0.3 * before
+        before = float(state.gaps.sum())
+        if before <= state.goal:  # the certificate did not confirm the estimate: look at every row, round off nothing
+            state.rests[...] = 0
+            state.vain += 1
+            _refresh(risk, state)
+        goal = max(0.1 * before, 0.8 * state.goal) if before > state.goal else 0.3 * before
         goal = min(goal, 0.03 * risk.null_value)
-        for _ in range(25):
-            self._turn(risk, state, goal / len(state.estimate))
-            if state.estimate.sum() <= goal:
-                break
-        state.point = risk.at(_params(risk, state))
+        with single_threaded_blas:
+            for _ in range(TURNS):
+                self._turn(risk, state, goal)
+                if state.gaps.sum() <= goal:
+                    break
+        state.estimate = float(state.gaps.sum()) / risk.null_value
+        state.vain += not state.estimate < 0.99 * state.least
+        state.least = min(state.least, state.estimate)
+        state.stuck = state.vain >= VAIN
+        state.point = risk.scored(_params(risk, state))
         state.duals = _duals(risk, state)
         return state
 
     def _turn(self, risk: Risk, state: DualState, goal: float) -> None:
-        """Move the center, then sweep: until the excess is small without a center, else a few times."""
-        geometry = state.geometry
-        anchored = geometry.proximal or risk.bias
-        groups = len(state.estimate)
-        excess = np.zeros(groups)
-        busy = state.estimate > 0.5 * goal
-        if anchored:
-            _move_center(risk, state, busy & np.isfinite(state.estimate))
-        core.dual_sweeps(
-            *geometry.rows,
-            risk.loss.core,
+        """Move the center and sweep a few times; without a center, sweep until the excess is small."""
+        geometry, center = state.geometry, state.center
+        share = goal / len(state.gaps)
+        busy = state.gaps > 0.5 * share
+        if not busy.any():
+            busy[:] = True
+        held = geometry.proximal or risk.bias
+        if held:
+            _move_center(risk, state, busy & np.isfinite(state.gaps))
+        before = state.excess[:, 0].copy()
+        geometry.sweep(
+            risk.loss.name,
             state.storage,
             targets=state.targets,
             weights=state.weights,
@@ -120,105 +137,147 @@ class DualCoordinateDescent(Solver):
             b=state.b,
             rests=state.rests,
             ages=state.ages,
-            epochs=np.where(busy, state.sweeps if anchored else 10, 0).astype(np.int32),
-            stop_at=np.full(groups, 0.0 if anchored else goal * risk.total_weight),
-            excess=excess,
+            epochs=np.where(busy, center.sweeps if held else SWEEPS, 0).astype(np.int32),
+            stop_at=np.full(len(busy), 0.0 if held else share * risk.total_weight),
+            excess=state.excess,
             seed=self.seed,
             block=geometry.block,
         )
-        excess = np.where(busy, excess / risk.total_weight, state.last_excess)
-        outer = _outer_part(risk, state)
-        worse = excess > state.last_excess
-        state.momentum = np.where(worse, 0, state.momentum)
-        state.sweeps = np.where(worse, np.minimum(1.5 * state.sweeps, 30), np.maximum(0.95 * state.sweeps, 2.0))
-        state.last_excess = excess
-        state.estimate = excess + outer
+        outer, turned = _outer_gap(risk, state)
+        # Momentum that outruns the sweeps is dropped; a little more excess is only the order of the rows.
+        center.age = np.where((state.excess[:, 0] > 1.5 * before) | turned, 0.0, center.age)
+        _adapt_sweeps(center, state.excess[:, 0])
+        state.gaps = state.excess[:, 0 if held else 1] / risk.total_weight + outer
 
 
-def _first_state(risk: Risk, geometry: Geometry, point: Point, duals: Array, goal: float) -> DualState:
-    n, K = duals.shape
-    joint = risk.loss.joint
+def _first_state(risk: Risk, params: Params, geometry: Geometry, tol: float) -> DualState:
+    cold = not params.flat.any()
+    point = risk.null_point if cold else risk.scored(params)
+    duals = np.zeros((risk.n_rows, risk.n_outputs)) if cold else _derived_duals(risk, point.scores)
+    joint, K = risk.loss.joint, risk.n_outputs
+    masses = geometry.arrange(duals if joint else -signs(risk.targets, K) * duals)
+    center_T, center_b = geometry.from_weights(point.params.W), point.params.b + point.params.W @ geometry.mean
+    side_by_side = joint and len(geometry.rows) > 1  # sparse rows want the classes of a feature next to each other
+    storage = np.zeros(center_T.shape[::-1] if side_by_side else center_T.shape, geometry.weight_type)
     groups = 1 if joint else K
-    center_T = geometry.from_weights(point.params.W)
-    center_b = point.params.b.copy()
-    if geometry.mean is not None:
-        center_b += point.params.W @ geometry.mean
-    T = geometry.pull(center_T) if geometry.proximal else np.zeros_like(center_T)
-    side_by_side = joint and risk.sparse
-    storage = np.ascontiguousarray(T.T if side_by_side else T, dtype=geometry.weight_type)
-    masses = duals if joint else -(signs(risk.targets, K) * duals).T
-    order = geometry.arrange
-    return DualState(
+    held = center_T if geometry.proximal else center_T[:, :0]
+    center = Center(
+        T=held,
+        b=center_b,
+        last_T=held,
+        last_b=center_b,
+        age=np.zeros(groups),
+        sweeps=np.full(groups, 2.0),
+        best=np.full(groups, np.inf),
+        waits=np.zeros(groups),
+    )
+    state = DualState(
         point,
         duals,
+        estimate=np.inf if cold else 0.0,  # a warm start may be all there is to do
         geometry=geometry,
-        targets=order(risk.targets),
-        weights=order(risk.weights),
-        masses=np.ascontiguousarray(order(masses) if joint else order(masses.T).T) + 0.0,
-        T=storage.T if side_by_side else storage,
+        targets=np.ascontiguousarray(geometry.arrange(risk.targets)),
+        weights=np.ascontiguousarray(geometry.arrange(risk.weights)),
+        masses=np.array(masses if joint else masses.T, order="C"),
         storage=storage,
+        T=storage.T if side_by_side else storage,
         b=center_b.copy(),
-        rests=np.zeros((groups, 2 * n), np.uint8),
+        center=center,
+        rests=np.zeros((groups, 2 * risk.n_rows), np.uint8),
         ages=np.zeros(groups, np.int64),
-        center_T=center_T if geometry.proximal else center_T[:, :0],
-        center_b=center_b,
-        last_T=center_T if geometry.proximal else center_T[:, :0],
-        last_b=center_b,
-        momentum=np.zeros(groups),
-        last_excess=np.full(groups, np.inf),
-        goal=goal,
-        sweeps=np.full(groups, 2.0),
-        estimate=np.full(groups, np.inf),
+        excess=np.full((groups, 2), np.inf),
+        gaps=np.full(groups, np.inf),
+        goal=tol * risk.null_value,
     )
+    _refresh(risk, state)
+    return state
+
+
+def _derived_duals(risk: Risk, scores: Array) -> Array:
+    """t times the loss's (sub)gradient at the scores, with the t <= 1 that is best for the dual (as if quadratic)."""
+    u = risk.loss.value_and_gradient(scores.astype(np.float64), risk.targets)[1]
+    u[risk.weights == 0] = 0.0
+
+    def mean_conjugate(t: float) -> float:
+        values = risk.loss.conjugate(t * u, risk.targets)
+        assert values is not None
+        return float(risk.weights @ values) / risk.total_weight
+
+    half, whole = mean_conjugate(0.5), mean_conjugate(1.0)
+    V = risk.passes.back_product(u * risk.weights[:, None]) / (risk.l2 * risk.total_weight)
+    linear, square = 4.0 * half - whole, 2.0 * whole - 4.0 * half + 0.5 * risk.l2 * float(np.vdot(V, V))
+    t = -linear / (2.0 * square) if square > 0 else 1.0
+    return np.asarray(min(max(t, 0.0), 1.0) * u)
+
+
+def _refresh(risk: Risk, state: DualState) -> None:
+    """T and b anew from the duals and the center: rounding of many small moves is forgotten."""
+    geometry, center = state.geometry, state.center
+    u = _duals(risk, state)
+    total = risk.weights @ u
+    state.T[...] = 0.0
+    if u.any():
+        V = risk.passes.back_product(u * risk.weights[:, None]) - np.outer(total, geometry.mean)
+        state.T[...] = geometry.from_dual_weights(-V / (risk.l2 * risk.total_weight))
+    if geometry.proximal:
+        state.T[...] += geometry.pull(center.T)
+    state.b[...] = center.b - geometry.bias_step * total
 
 
 def _move_center(risk: Risk, state: DualState, busy: Array) -> None:
-    """Center = the last solution plus a share of the last move, as in accelerated gradient methods; busy groups only."""
-    geometry = state.geometry
-    state.momentum = state.momentum + busy
-    share = np.where(busy, np.minimum((state.momentum - 1.0) / (state.momentum + 2.0), 0.9), 0.0)
+    """Center = the last solution and a share of the last move, as in accelerated gradient methods; busy groups only."""
+    geometry, center = state.geometry, state.center
+    center.age = center.age + busy
+    share = np.where(busy, np.minimum((center.age - 1.0) / (center.age + 2.0), 0.9), 0.0)
     busy, share = np.broadcast_to(busy, risk.n_outputs), np.broadcast_to(share, risk.n_outputs)
     if risk.bias:
-        center = np.where(busy, state.b + share * (state.b - state.last_b), state.center_b)
-        state.last_b = np.where(busy, state.b, state.last_b)
-        state.b += center - state.center_b
-        state.center_b = center
+        b = np.where(busy, state.b + share * (state.b - center.last_b), center.b)
+        center.last_b = np.where(busy, state.b, center.last_b)
+        state.b += b - center.b
+        center.b = b
     if geometry.proximal:
-        center = state.T + share[:, None] * (state.T - state.last_T)
-        shift = np.where(busy[:, None], center - state.center_T, 0.0)
-        state.last_T = np.where(busy[:, None], state.T, state.last_T)
+        T = state.T + share[:, None] * (state.T - center.last_T)
+        shift = np.where(busy[:, None], T - center.T, 0.0)
+        center.last_T = np.where(busy[:, None], state.T, center.last_T)
         state.T[...] += geometry.pull(shift)
-        state.center_T = state.center_T + shift
+        center.T = center.T + shift
 
 
-def _outer_part(risk: Risk, state: DualState) -> Array:
-    """What the distance from the center adds to the gap, per group; momentum restarts where it overshoots."""
-    geometry, K = state.geometry, risk.n_outputs
-    outer, turned = np.zeros(K), np.zeros(K)
+def _adapt_sweeps(center: Center, excess: Array) -> None:
+    """Turns that bring no progress for a while ask for more sweeps each, progress for fewer."""
+    better = excess < center.best
+    center.best = np.minimum(center.best, excess)
+    center.waits = np.where(better, 0.0, center.waits + 1.0)
+    patient = center.waits < PATIENCE
+    center.sweeps = np.where(patient, np.where(better, np.maximum(0.9 * center.sweeps, 2.0), center.sweeps), 1.5 * center.sweeps)
+    center.sweeps = np.minimum(center.sweeps, 30.0)
+    center.waits = np.where(patient, center.waits, 0.0)
+
+
+def _outer_gap(risk: Risk, state: DualState) -> tuple[Array, Array]:
+    """What the distance from the center adds to the gap, and whether the last move turned back on it; per group."""
+    geometry, center = state.geometry, state.center
+    outer, against = np.zeros(risk.n_outputs), np.zeros(risk.n_outputs)
     if risk.bias:
-        moved = state.b - state.center_b
+        moved = state.b - center.b
         outer += geometry.mu * np.abs(moved)
-        turned -= geometry.mu * moved * (state.b - state.last_b)
+        against -= geometry.mu * moved * (state.b - center.last_b)
     if geometry.proximal:
-        away = state.T - state.center_T
-        outer += geometry.distances(away, risk.l2)[1]
-        turned -= np.einsum("kd,kd->k", geometry.pull(away), state.T - state.last_T)
+        away = state.T - center.T
+        outer += geometry.outer_gap(away)
+        against -= np.einsum("kd,kd->k", geometry.pull(away), state.T - center.last_T)
     if risk.loss.joint:
-        outer, turned = outer.sum(keepdims=True), turned.sum(keepdims=True)
-    state.momentum = np.where(turned > 0, 0, state.momentum)
-    return outer
+        outer, against = outer.sum(keepdims=True), against.sum(keepdims=True)
+    return outer, against > 0
 
 
 def _params(risk: Risk, state: DualState) -> Params:
     W = state.geometry.to_weights(state.T)
-    b = state.b.copy() if risk.bias else np.zeros(risk.n_outputs)
-    if risk.bias and state.geometry.mean is not None:
-        b -= W @ state.geometry.mean
-    return Params.of(W, b)
+    return Params.of(W, state.b - W @ state.geometry.mean if risk.bias else np.zeros(risk.n_outputs))
 
 
 def _duals(risk: Risk, state: DualState) -> Array:
     """u (n, K) in the order of the risk's rows."""
     if risk.loss.joint:
-        return state.geometry.restore(state.masses).copy()
-    return -signs(risk.targets, risk.n_outputs) * state.geometry.restore(state.masses.T)
+        return state.geometry.restore(state.masses)
+    return np.asarray(-signs(risk.targets, risk.n_outputs) * state.geometry.restore(state.masses.T))
