@@ -223,6 +223,7 @@ void bind_type(nb::module_& m) {
             run(dense<T>(X), double(X.shape(0)) * double(X.shape(1)), loss, Job(job), W.data(), W.size());
         },
         nb::arg("X").noconvert(), nb::arg("loss"), nb::arg("W").noconvert(), nb::arg("job"),
+        nb::sig("def dense_dual_sweeps(X: NDArray, loss: str, W: NDArray, **job: object) -> None"),
         "Sweeps of dual coordinate descent over dense rows; W is (K, D).");
     m.def(
         "sparse_dual_sweeps",
@@ -235,6 +236,9 @@ void bind_type(nb::module_& m) {
         },
         nb::arg("starts").noconvert(), nb::arg("features").noconvert(), nb::arg("values").noconvert(),
         nb::arg("loss"), nb::arg("W").noconvert(), nb::arg("job"),
+        nb::sig("def sparse_dual_sweeps(starts: NDArray, features: NDArray, values: NDArray, loss: str, W: "
+                "NDArray, "
+                "**job: object) -> None"),
         "Sweeps over CSR rows; W is (K, D) for margin losses and (D, K) for joint ones.");
 }
 

@@ -24,8 +24,10 @@ from nearline.tiles import map_tiles, slices
 
 core: Any = _core
 
-CURVATURE = 6.0  # mean curvature of a row's dual problem that the geometry aims at where alpha alone gives more
-BIAS_REACH = 100.0  # 1 / H of the bias: small enough for easy sweeps, large enough to end in a few turns
+CURVATURE = (
+    6.0  # mean curvature of a row's dual problem that H is first chosen for, where alpha alone gives more
+)
+BIAS_REACH = 100.0  # largest first 1 / H of the bias: easy sweeps, few turns
 LARGEST_MOMENTS = 2500  # features up to which their second moments are factored
 BLOCK = 32  # rows of packed sparse data that are swept together
 TILE = 2048  # rows of dense data that one product with BLAS takes
@@ -144,20 +146,23 @@ class Whitened(Geometry):
         return np.asarray(0.5 / self.alpha * np.einsum("kd,kd->k", HT, HT))
 
 
-def choose_geometry(risk: Risk, seed: int) -> Geometry:
-    """Whitened where the data are dense, or nearly so, and alpha is small for them; else scaled."""
+def choose_geometry(risk: Risk, seed: int, reach: float = 1.0) -> Geometry:
+    """Whitened where the data are dense, or nearly so, and alpha is small for them; else scaled.
+
+    The larger ``reach``, the weaker H: fewer and harder turns.
+    """
     n_used = max(int(np.count_nonzero(risk.weights)), 1)
-    packed = _packed(risk, seed, n_used) if risk.sparse else None
+    packed = _packed(risk, seed, n_used, reach) if risk.sparse else None
     squares = _squares((risk.X,), risk.n_rows) if packed is None else packed.squares
     curvature = float(squares.mean()) / (risk.l2 * n_used)
     if curvature > 1.0 and risk.n_features <= min(LARGEST_MOMENTS, 4 * n_used) and _fit_for_dense(risk):
         X = risk.X.toarray() if risk.sparse else risk.X
-        whitened = _whitened(risk, X, n_used, min(CURVATURE, 0.2 * curvature))
+        whitened = _whitened(risk, X, n_used, min(CURVATURE, 0.2 * curvature), reach)
         if whitened is not None:
             return whitened
     if packed is not None:
         return packed
-    scale = _scale(risk, squares, n_used)
+    scale = _scale(risk, squares, n_used, reach)
     return Scaled(rows=(risk.X,), squares=squares, order=None, block=1, ranks=None, **scale)
 
 
@@ -173,23 +178,29 @@ def _squares(rows: tuple[Array, ...], n_rows: int) -> Array:
     return out
 
 
-def _scale(risk: Risk, squares: Array, n_used: int) -> dict[str, Any]:
+def _scale(risk: Risk, squares: Array, n_used: int, reach: float) -> dict[str, Any]:
     """kappa that brings the rows' curvature down to what sweeps are good at; none where alpha is enough."""
     curvature = float(squares.mean()) / (risk.l2 * n_used)
-    kappa = risk.l2 * (curvature / CURVATURE - 1.0) if curvature > 2.0 * CURVATURE else 0.0
-    reach = min(BIAS_REACH, 0.5 * n_used)
+    target = reach * CURVATURE
+    kappa = risk.l2 * (curvature / target - 1.0) if curvature > 2.0 * target else 0.0
+    bias_reach = reach * _bias_reach(curvature * n_used, n_used)
     return {
         "alpha": risk.l2,
         "kappa": kappa,
         "step": 1.0 / ((risk.l2 + kappa) * risk.total_weight),
-        "bias_step": reach / risk.total_weight if risk.bias else 0.0,
-        "mu": 1.0 / reach,
+        "bias_step": bias_reach / risk.total_weight if risk.bias else 0.0,
+        "mu": 1.0 / bias_reach,
         "mean": np.zeros(risk.n_features),
         "proximal": kappa > 0,
     }
 
 
-def _packed(risk: Risk, seed: int, n_used: int) -> Scaled:
+def _bias_reach(spread: float, n_used: int) -> float:
+    """1 / H of the bias. Scores differ by |x|^2 / alpha at most: with a large alpha b is to be found as finely."""
+    return max(min(BIAS_REACH, 0.5 * n_used, 10.0 * spread), 1e-9)
+
+
+def _packed(risk: Risk, seed: int, n_used: int, reach: float) -> Scaled:
     X = risk.X
     order = np.random.default_rng(seed).permutation(risk.n_rows)
     rows = (np.empty(risk.n_rows + 1, np.int64), np.empty(X.nnz, np.int32), np.empty(X.nnz, X.dtype))
@@ -202,16 +213,18 @@ def _packed(risk: Risk, seed: int, n_used: int) -> Scaled:
         order=order,
         block=BLOCK,
         ranks=ranks,
-        **_scale(risk, squares, n_used),
+        **_scale(risk, squares, n_used, reach),
     )
 
 
-def _whitened(risk: Risk, X: Array, n_used: int, target: float) -> Whitened | None:
+def _whitened(risk: Risk, X: Array, n_used: int, target: float, reach: float) -> Whitened | None:
     """The geometry of the second moments in which rows have mean curvature ``target``; None if it has no factor."""
     D, mean = risk.n_features, _mean(risk)
     moments = _moments(risk, X, mean)
     # Any H serves as long as it is used throughout: rounding must only not make it indefinite.
-    moments[np.arange(D), np.arange(D)] += 30.0 * np.finfo(risk.X.dtype).eps * max(float(np.trace(moments)), 1e-300)
+    moments[np.arange(D), np.arange(D)] += (
+        30.0 * np.finfo(risk.X.dtype).eps * max(float(np.trace(moments)), 1e-300)
+    )
     tau = target * n_used / D
     for _ in range(4):
         pair = _factor(risk.l2 * np.eye(D) + moments / tau)
@@ -222,16 +235,22 @@ def _whitened(risk: Risk, X: Array, n_used: int, target: float) -> Whitened | No
         if 0.7 * target <= curvature <= 1.4 * target or not curvature > 0:
             break
         tau *= target / curvature
+    if reach != 1.0:
+        tau *= reach
+        pair = _factor(risk.l2 * np.eye(D) + moments / tau)
+        if pair is None:
+            return None
+        factor, inverse = pair
     rows = (_transformed(X, mean, inverse),)
-    reach = min(BIAS_REACH, 0.5 * n_used)
+    bias_reach = reach * _bias_reach(np.inf, n_used)
     return Whitened(
         rows=rows,
         squares=_squares(rows, risk.n_rows),
         order=None,
         block=1,
         step=1.0 / risk.total_weight,
-        bias_step=reach / risk.total_weight if risk.bias else 0.0,
-        mu=1.0 / reach,
+        bias_step=bias_reach / risk.total_weight if risk.bias else 0.0,
+        mu=1.0 / bias_reach,
         mean=mean,
         proximal=True,
         alpha=risk.l2,
