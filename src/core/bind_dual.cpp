@@ -112,8 +112,33 @@ void run_joint(const Rows& rows, const Job& job, typename Rows::Weight* W) {
     });
 }
 
+void require(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
+// Sizes that do not fit would be read or written out of bounds.
 template <class Rows>
-void run(const Rows& rows, double work, const std::string& loss, const Job& job, typename Rows::Weight* W) {
+void check_sizes(const Rows& rows, const Job& job, std::size_t n_weights, bool joint) {
+    const std::size_t n = rows.n_rows, K = job.b.shape(0), groups = joint ? 1 : K;
+    require(K > 0 && job.block > 0, "there must be a class, and a row in each block");
+    require(job.targets.shape(0) == n && job.weights.shape(0) == n && job.squares.shape(0) == n,
+            "targets, weights and squares must have one number a row");
+    require(job.duals.shape(0) == (joint ? n : K) && job.duals.shape(1) == (joint ? K : n),
+            "duals must be (n, K) for joint losses and (K, n) for others");
+    require(job.rests.shape(0) == groups && job.rests.shape(1) == 2 * n, "rests must be (groups, 2 n)");
+    require(job.ages.shape(0) == groups && job.epochs.shape(0) == groups && job.stop_at.shape(0) == groups &&
+                job.excess.shape(0) == groups && job.excess.shape(1) == 2,
+            "ages, epochs, stop_at and excess must have one entry a group");
+    require(n_weights == K * rows.n_features, "W must have one number a class and feature");
+    for (std::size_t i = 0; i < n; ++i)
+        require(!joint || (job.targets.data()[i] >= 0 && std::size_t(job.targets.data()[i]) < K),
+                "targets must be numbers of classes");
+}
+
+template <class Rows>
+void run(const Rows& rows, double work, const std::string& loss, const Job& job, typename Rows::Weight* W,
+         std::size_t n_weights) {
+    check_sizes(rows, job, n_weights, loss == "crammer-singer" || loss == "weston-watkins");
     nb::gil_scoped_release unlocked;
     if (loss == "hinge") return run_columns<Hinge>(rows, job, W, work);
     if (loss == "squared-hinge") return run_columns<SquaredHinge>(rows, job, W, work);
@@ -182,29 +207,47 @@ void bind_type(nb::module_& m) {
     using Values = Vector<const T>;
     using Starts = Vector<const std::int64_t>;
     using Features = Vector<const std::int32_t>;
-    m.def("dual_squares", [](Matrix<const T> X, Vector<double> out) { squares(dense<T>(X), out.data()); });
-    m.def("dual_squares", [](Starts starts, Features features, Values values, Vector<double> out) {
-        squares(sparse<T>(starts, features, values, 0), out.data());
-    });
-    m.def("dual_pack", &pack<T, std::int32_t>,
-          "Copy CSR rows in an order of their own, frequent features first.");
-    m.def("dual_pack", &pack<T, std::int64_t>);
     m.def(
-        "dual_sweeps",
-        [](Matrix<const T> X, const std::string& loss, Matrix<T> W, nb::kwargs job) {
-            run(dense<T>(X), double(X.shape(0)) * double(X.shape(1)), loss, Job(job), W.data());
+        "dense_squares", [](Matrix<const T> X, Vector<double> out) { squares(dense<T>(X), out.data()); },
+        nb::arg("X").noconvert(), nb::arg("out").noconvert(), "out := squared length of each row.");
+    m.def(
+        "sparse_squares",
+        [](Starts starts, Features features, Values values, Vector<double> out) {
+            squares(sparse<T>(starts, features, values, 0), out.data());
         },
+        nb::arg("starts").noconvert(), nb::arg("features").noconvert(), nb::arg("values").noconvert(),
+        nb::arg("out").noconvert(), "out := squared length of each row.");
+    m.def(
+        "dense_dual_sweeps",
+        [](Matrix<const T> X, const std::string& loss, Matrix<T> W, nb::kwargs job) {
+            run(dense<T>(X), double(X.shape(0)) * double(X.shape(1)), loss, Job(job), W.data(), W.size());
+        },
+        nb::arg("X").noconvert(), nb::arg("loss"), nb::arg("W").noconvert(), nb::arg("job"),
+        nb::sig("def dense_dual_sweeps(X: NDArray, loss: str, W: NDArray, **job: object) -> None"),
         "Sweeps of dual coordinate descent over dense rows; W is (K, D).");
     m.def(
-        "dual_sweeps",
+        "sparse_dual_sweeps",
         [](Starts starts, Features features, Values values, const std::string& loss, Matrix<double> W,
            nb::kwargs given) {
             const Job job(given);
             const std::size_t n_features = W.shape(0) * W.shape(1) / job.b.shape(0);
             run(sparse<T>(starts, features, values, n_features), 4 * double(values.shape(0)), loss, job,
-                W.data());
+                W.data(), W.size());
         },
+        nb::arg("starts").noconvert(), nb::arg("features").noconvert(), nb::arg("values").noconvert(),
+        nb::arg("loss"), nb::arg("W").noconvert(), nb::arg("job"),
+        nb::sig("def sparse_dual_sweeps(starts: NDArray, features: NDArray, values: NDArray, loss: str, W: "
+                "NDArray, "
+                "**job: object) -> None"),
         "Sweeps over CSR rows; W is (K, D) for margin losses and (D, K) for joint ones.");
+}
+
+template <class T, class Index>
+void bind_pack(nb::module_& m) {
+    m.def("pack_rows", &pack<T, Index>, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+          nb::arg("data").noconvert(), nb::arg("order").noconvert(), nb::arg("starts").noconvert(),
+          nb::arg("features").noconvert(), nb::arg("values").noconvert(), nb::arg("ranks").noconvert(),
+          "Copy CSR rows in an order of their own, features renumbered by how often they occur (ranks).");
 }
 
 }  // namespace
@@ -212,6 +255,10 @@ void bind_type(nb::module_& m) {
 void bind_dual(nb::module_& m) {
     bind_type<float>(m);
     bind_type<double>(m);
+    bind_pack<float, std::int32_t>(m);
+    bind_pack<float, std::int64_t>(m);
+    bind_pack<double, std::int32_t>(m);
+    bind_pack<double, std::int64_t>(m);
 }
 
 }  // namespace nearline

@@ -107,12 +107,12 @@ struct CrammerSinger {
   private:
     static void project(double* v, std::size_t K) {
         double threshold = -1e300;
-        for (std::size_t previous = 0;;) {
+        for (std::size_t previous = K + 1;;) {
             double sum = 0;
             std::size_t count = 0;
             for (std::size_t c = 0; c < K; ++c)
                 if (v[c] > threshold) sum += v[c], ++count;
-            if (count == 0 || count == previous) break;
+            if (count == 0 || count >= previous) break;  // rounding must not bring a class back
             previous = count;
             threshold = (sum - 1) / double(count);
         }

@@ -154,6 +154,11 @@ class Hinge(MarginLoss):
     def phi_conjugate(self, a: Array) -> Array:
         return _within(a, -1.0, 0.0, a)
 
+    def null_bias(self, class_weights: Array, n_outputs: int) -> Array:
+        """p max(0, 1 - b) + q max(0, 1 + b) is least at b = 1 where p > q, at -1 where p < q, and flat between."""
+        positive = class_weights[1:] if n_outputs == 1 else class_weights
+        return np.sign(2.0 * positive - class_weights.sum())
+
 
 @dataclass(frozen=True)
 class SquaredHinge(MarginLoss):

@@ -123,6 +123,17 @@ class CrammerSinger(SimplexLoss):
         q = one_hot(targets, duals.shape[1])
         return np.where(in_simplex(duals + q), (duals * q).sum(axis=1), np.inf)
 
+    def null_bias(self, class_weights: Array, n_outputs: int) -> Array:
+        """One class ahead of all others by 1 if it has more than half of the weight, else no class ahead.
+
+        With the largest b ahead of the next by g, other classes lose at least 1 + g each (exactly that where they are
+        level), the first max(0, 1 - g): linear in g between 0 and 1, and growing beyond.
+        """
+        first = int(np.argmax(class_weights))
+        b = np.zeros(n_outputs)
+        b[first] = float(2.0 * class_weights[first] > class_weights.sum())
+        return b
+
 
 @dataclass(frozen=True)
 class PairLoss(Loss):
@@ -173,6 +184,27 @@ class WestonWatkins(PairLoss):
 
     name: ClassVar[str] = "weston-watkins"
     core: ClassVar[str | None] = "weston-watkins"
+
+    def null_bias(self, class_weights: Array, n_outputs: int) -> Array:
+        """Classes by falling weight, cut into levels one apart: the best cuts by dynamic programming.
+
+        The problem is the dual of a network flow with integer costs, so some solution is integer; heavier classes stand
+        no lower, as their total loss falls with their level. Compared with all classes level, a cut after the first j
+        classes costs j for each unit of weight below it, and each class saves its weight once for each class on a
+        lower level.
+        """
+        order = np.argsort(-class_weights, kind="stable")
+        K, before = len(order), np.concatenate([[0.0], np.cumsum(class_weights[order])])
+        least, cut = np.zeros(K + 1), np.zeros(K + 1, dtype=int)
+        for j in range(1, K + 1):
+            cost = least[:j] - (before[j] - before[:j]) * (K - j) + j * (before[K] - before[j])
+            cut[j] = int(np.argmin(cost))
+            least[j] = cost[cut[j]]
+        b, end = np.zeros(K), K
+        while end > 0:
+            b[order[: cut[end]]] += 1.0  # all above this level
+            end = cut[end]
+        return b - b.mean()
 
 
 def in_simplex(p: Array) -> Array:

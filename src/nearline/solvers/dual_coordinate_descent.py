@@ -1,11 +1,10 @@
 """Dual coordinate descent for L2-regularized risks (SPEC D10): hinge, squared hinge, logistic, multi-class SVMs."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from nearline import _core
 from nearline.arrays import Array
 from nearline.losses import signs
 from nearline.params import Params
@@ -14,11 +13,11 @@ from nearline.solvers._base import Solver, State
 from nearline.solvers._dual_geometry import Geometry, choose_geometry
 from nearline.tiles import single_threaded_blas
 
-core: Any = _core
-
 SERVED = ("hinge", "squared-hinge", "logistic", "crammer-singer", "weston-watkins")
 TURNS = 25  # moves of the center in one step
+MOST_SWEEPS = 10.0  # in one turn
 PATIENCE = 8  # turns without progress before a turn gets more sweeps
+VAIN = 20  # steps in vain after which no better precision is to be expected
 SWEEPS = 10  # sweeps in one turn where there is no center
 
 
@@ -55,6 +54,13 @@ class DualState(State):
     )  # Fenchel-Young excess per group: met in the last sweep, expected after it
     gaps: Array = field(kw_only=True)  # estimated duality gap, per group
     goal: float = field(kw_only=True)  # duality gap at which the fit is done
+    reach: float = 1.0  # how far the center lets the sweeps go, in units of the first geometry's
+    farther: bool | None = None  # which way the reach was changed last
+    stride: float = 8.0  # factor by which the reach changes next
+    late: bool = False  # whether the last step missed its goal
+    outer_share: float = 0.0  # of the estimate, that is due to the distance from the center
+    least: float = np.inf  # estimate so far
+    vain: int = 0  # steps that did not lower it, or that the certificate did not confirm
 
 
 @dataclass(frozen=True)
@@ -100,10 +106,14 @@ class DualCoordinateDescent(Solver):
     def step(self, risk: Risk, state: State) -> DualState:
         assert isinstance(state, DualState)
         before = float(state.gaps.sum())
+        if state.late and (state.geometry.proximal or risk.bias):
+            with single_threaded_blas:
+                _change_reach(risk, state, self.seed)
         if (
             before <= state.goal
         ):  # the certificate did not confirm the estimate: look at every row, round off nothing
             state.rests[...] = 0
+            state.vain += 1
             _refresh(risk, state)
         goal = max(0.1 * before, 0.8 * state.goal) if before > state.goal else 0.3 * before
         goal = min(goal, 0.03 * risk.null_value)
@@ -112,7 +122,11 @@ class DualCoordinateDescent(Solver):
                 self._turn(risk, state, goal)
                 if state.gaps.sum() <= goal:
                     break
+            state.late = bool(state.gaps.sum() > goal)
         state.estimate = float(state.gaps.sum()) / risk.null_value
+        state.vain += not state.estimate < state.least
+        state.least = min(state.least, state.estimate)
+        state.stuck = state.vain >= VAIN
         state.point = risk.scored(_params(risk, state))
         state.duals = _duals(risk, state)
         return state
@@ -128,9 +142,8 @@ class DualCoordinateDescent(Solver):
         if held:
             _move_center(risk, state, busy & np.isfinite(state.gaps))
         before = state.excess[:, 0].copy()
-        core.dual_sweeps(
-            *geometry.rows,
-            risk.loss.core,
+        geometry.sweep(
+            risk.loss.name,
             state.storage,
             targets=state.targets,
             weights=state.weights,
@@ -148,9 +161,11 @@ class DualCoordinateDescent(Solver):
             block=geometry.block,
         )
         outer, turned = _outer_gap(risk, state)
-        center.age = np.where((state.excess[:, 0] > before) | turned, 0.0, center.age)
+        # Momentum that outruns the sweeps is dropped; a little more excess is only the order of the rows.
+        center.age = np.where((state.excess[:, 0] > 1.5 * before) | turned, 0.0, center.age)
         _adapt_sweeps(center, state.excess[:, 0])
         state.gaps = state.excess[:, 0 if held else 1] / risk.total_weight + outer
+        state.outer_share = float(outer.sum()) / max(float(state.gaps.sum()), 1e-300)
 
 
 def _first_state(risk: Risk, params: Params, geometry: Geometry, tol: float) -> DualState:
@@ -163,7 +178,9 @@ def _first_state(risk: Risk, params: Params, geometry: Geometry, tol: float) -> 
         geometry.from_weights(point.params.W),
         point.params.b + point.params.W @ geometry.mean,
     )
-    side_by_side = joint and risk.sparse  # sparse rows want the classes of a feature next to each other
+    side_by_side = (
+        joint and len(geometry.rows) > 1
+    )  # sparse rows want the classes of a feature next to each other
     storage = np.zeros(center_T.shape[::-1] if side_by_side else center_T.shape, geometry.weight_type)
     groups = 1 if joint else K
     held = center_T if geometry.proximal else center_T[:, :0]
@@ -180,7 +197,7 @@ def _first_state(risk: Risk, params: Params, geometry: Geometry, tol: float) -> 
     state = DualState(
         point,
         duals,
-        estimate=np.inf,
+        estimate=np.inf if cold else 0.0,  # a warm start may be all there is to do
         geometry=geometry,
         targets=np.ascontiguousarray(geometry.arrange(risk.targets)),
         weights=np.ascontiguousarray(geometry.arrange(risk.weights)),
@@ -200,7 +217,7 @@ def _first_state(risk: Risk, params: Params, geometry: Geometry, tol: float) -> 
 
 
 def _derived_duals(risk: Risk, scores: Array) -> Array:
-    """t times the loss's (sub)gradient at the scores, with the t <= 1 that is best for the dual (as if quadratic)."""
+    """t times the loss's (sub)gradient at the scores, with t <= 1 good for the dual: best if it were quadratic, or 1."""
     u = risk.loss.value_and_gradient(scores.astype(np.float64), risk.targets)[1]
     u[risk.weights == 0] = 0.0
 
@@ -209,11 +226,12 @@ def _derived_duals(risk: Risk, scores: Array) -> Array:
         assert values is not None
         return float(risk.weights @ values) / risk.total_weight
 
-    half, whole = mean_conjugate(0.5), mean_conjugate(1.0)
     V = risk.passes.back_product(u * risk.weights[:, None]) / (risk.l2 * risk.total_weight)
-    linear, square = 4.0 * half - whole, 2.0 * whole - 4.0 * half + 0.5 * risk.l2 * float(np.vdot(V, V))
-    t = -linear / (2.0 * square) if square > 0 else 1.0
-    return np.asarray(min(max(t, 0.0), 1.0) * u)
+    half, whole, penalty = mean_conjugate(0.5), mean_conjugate(1.0), 0.5 * risk.l2 * float(np.vdot(V, V))
+    linear, square = 4.0 * half - whole, 2.0 * whole - 4.0 * half + penalty
+    t = min(max(-linear / (2.0 * square), 0.0), 1.0) if square > 0 else 1.0
+    better = mean_conjugate(t) + t * t * penalty < whole + penalty
+    return np.asarray(t * u if better else u)
 
 
 def _refresh(risk: Risk, state: DualState) -> None:
@@ -249,16 +267,34 @@ def _move_center(risk: Risk, state: DualState, busy: Array) -> None:
         center.T = center.T + shift
 
 
+def _change_reach(risk: Risk, state: DualState, seed: int) -> None:
+    """Balance turns and sweeps: a weaker H where the center holds the sweeps back, a stronger one where they lag."""
+    if 0.25 < state.outer_share < 0.6:
+        return
+    farther = state.outer_share >= 0.6
+    if state.farther is not None and state.farther != farther:
+        state.stride = max(state.stride**0.5, 1.3)
+    state.farther = farther
+    state.reach = min(max(state.reach * (state.stride if farther else 1.0 / state.stride), 1e-6), 1e6)
+    old, center = state.geometry, state.center
+    W = old.to_weights(state.T)
+    b = state.b - W @ old.mean
+    state.geometry = geometry = choose_geometry(risk, seed, state.reach)
+    T, center.b = geometry.from_weights(W), b + W @ geometry.mean
+    center.T = T if geometry.proximal else T[:, :0]
+    center.last_T, center.last_b = center.T, center.b
+    center.age[...], center.waits[...], center.best[...] = 0.0, 0.0, np.inf
+    _refresh(risk, state)
+
+
 def _adapt_sweeps(center: Center, excess: Array) -> None:
     """Turns that bring no progress for a while ask for more sweeps each, progress for fewer."""
     better = excess < center.best
     center.best = np.minimum(center.best, excess)
     center.waits = np.where(better, 0.0, center.waits + 1.0)
     patient = center.waits < PATIENCE
-    center.sweeps = np.where(
-        patient, np.where(better, np.maximum(0.9 * center.sweeps, 2.0), center.sweeps), 1.5 * center.sweeps
-    )
-    center.sweeps = np.minimum(center.sweeps, 30.0)
+    fewer = np.where(better, np.maximum(0.9 * center.sweeps, 2.0), center.sweeps)
+    center.sweeps = np.where(patient, fewer, np.minimum(1.5 * center.sweeps, MOST_SWEEPS))
     center.waits = np.where(patient, center.waits, 0.0)
 
 
