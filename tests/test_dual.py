@@ -337,7 +337,7 @@ def test_precision_that_cannot_be_had_is_said():
 @pytest.mark.parametrize("regularizer", ["l1", "elastic-net"])
 def test_refuses_other_penalties(regularizer):
     X, targets = tiny_problem(2)
-    with pytest.raises(ValueError, match=r"pure L2.*'coordinate-descent' or 'fista'.*'sgd'"):
+    with pytest.raises(ValueError, match=r"pure L2.*'coordinate-descent', 'fista' or 'sgd'"):
         minimize(Risk(X, targets, loss="logistic", regularizer=regularizer), NAME)
 
 

@@ -1,6 +1,6 @@
 """The compiled core (written by tools/make_stubs.py)."""
 
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
@@ -256,19 +256,28 @@ def perceptron(
 ) -> None:
     """Cycles of the perceptron rule until one has no mistake; W, b, totals and counts are updated."""
 
-@overload
-def dual_squares(arg0: Array, arg1: Array, /) -> None: ...
-@overload
-def dual_squares(arg0: Array, arg1: Array, arg2: Array, arg3: Array, /) -> None: ...
-def dual_pack(
-    arg0: Array, arg1: Array, arg2: Array, arg3: Array, arg4: Array, arg5: Array, arg6: Array, arg7: Array, /
-) -> None:
-    """Copy CSR rows in an order of their own, frequent features first."""
+def dense_squares(X: Array, out: Array) -> None:
+    """out := squared length of each row."""
 
-@overload
-def dual_sweeps(arg0: Array, arg1: str, arg2: Array, /, **kwargs: Any) -> None:
+def sparse_squares(starts: Array, features: Array, values: Array, out: Array) -> None:
+    """out := squared length of each row."""
+
+def dense_dual_sweeps(X: Array, loss: str, W: Array, **job: object) -> None:
     """Sweeps of dual coordinate descent over dense rows; W is (K, D)."""
 
-@overload
-def dual_sweeps(arg0: Array, arg1: Array, arg2: Array, arg3: str, arg4: Array, /, **kwargs: Any) -> None:
+def sparse_dual_sweeps(
+    starts: Array, features: Array, values: Array, loss: str, W: Array, **job: object
+) -> None:
     """Sweeps over CSR rows; W is (K, D) for margin losses and (D, K) for joint ones."""
+
+def pack_rows(
+    indptr: Array,
+    indices: Array,
+    data: Array,
+    order: Array,
+    starts: Array,
+    features: Array,
+    values: Array,
+    ranks: Array,
+) -> None:
+    """Copy CSR rows in an order of their own, features renumbered by how often they occur (ranks)."""
