@@ -119,7 +119,8 @@ def contest(X: Any, y: Array, encode: Any) -> list[Row]:
         pipeline = make_pipeline(clone(encode), model) if encode is not None else make_pipeline(model)
         scores = cross_val_score(pipeline, X, y, cv=folds)
         pipeline.fit(X, y)
-        rows.append(Row(name, None, scores, None, "closed form", time.perf_counter() - began, pipeline))
+        solver = getattr(pipeline[-1], "solver_", "closed form")
+        rows.append(Row(name, None, scores, None, solver, time.perf_counter() - began, pipeline))
     return sorted(rows, key=lambda row: -float(row.scores.mean()))
 
 
@@ -179,7 +180,7 @@ def draw(out: Path) -> list[Path]:
     alphas = np.array([alpha for alpha, _ in grid])
     weights = np.array([solution.params.W[0] for _, solution in grid])
 
-    figure, axes = plt.subplots(1, 2, figsize=(12, 4.4), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(12.5, 4.4), layout="constrained")
     plots.plot_objective(solutions, ax=axes[0]).set_title("Objective per iteration: softmax on digits")
     plots.plot_coefficients(alphas, weights, names=names, ax=axes[1]).set_title(
         "L1 coefficient path: Gentoo penguins"

@@ -53,7 +53,7 @@ def plot_objective(solutions: Mapping[str, Solution], *, ax: Any = None) -> Any:
         excess = np.maximum(solution.trace - best, 1e-16 * max(abs(best), 1.0))
         ax.plot(np.arange(len(excess)), excess, label=f"{name} ({solution.seconds:.2g} s)", **_style(i))
     ax.set(xlabel="iteration", ylabel="objective - best found", title="Objective per iteration")
-    ax.set_xscale("symlog", linthresh=10)
+    ax.set_xscale("symlog", linthresh=1)
     ax.set_yscale("log")
     ax.legend(fontsize="small")
     return ax
@@ -62,11 +62,12 @@ def plot_objective(solutions: Mapping[str, Solution], *, ax: Any = None) -> Any:
 def plot_coefficients(
     alphas: Array, coefficients: Array, *, names: Any = None, top: int = 8, ax: Any = None
 ) -> Any:
-    """Weights over alpha, (n_alphas, D); the ``top`` largest are named."""
+    """Weights over alpha, (n_alphas, D); the ``top`` largest are named, those that stay 0 are not."""
     ax = _axes(ax)
     alphas, coefficients = np.asarray(alphas), np.asarray(coefficients)
     labels = np.arange(coefficients.shape[1]) if names is None else np.asarray(names)
-    largest = np.argsort(-np.abs(coefficients).max(axis=0), kind="stable")
+    size = np.abs(coefficients).max(axis=0)
+    largest = np.argsort(-size, kind="stable")[: np.count_nonzero(size)]
     for j in largest[top:]:
         ax.plot(alphas, coefficients[:, j], color="0.8", linewidth=0.8, zorder=1)
     for i, j in enumerate(largest[:top]):
@@ -75,7 +76,8 @@ def plot_coefficients(
     ax.set(xlabel="alpha", ylabel="weight", title="Coefficient path")
     ax.set_xscale("log")
     ax.invert_xaxis()
-    ax.legend(fontsize="small", title="largest weights")
+    if len(largest):
+        ax.legend(fontsize="small", title="largest weights", loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from nearline.arrays import Array
 
-WELL_CONDITIONED = 1e-8  # reciprocal condition number down to which a Gram matrix stands for the data itself
+WELL_CONDITIONED = 1e-10  # reciprocal condition number down to which a Gram matrix stands for the data itself
 
 
 @dataclass(frozen=True)
