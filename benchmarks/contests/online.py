@@ -13,7 +13,7 @@ from benchmarks.harness import Contest, Heat, Outcome, Session, Verdict
 from benchmarks.homes import NEARLINE, PATIENCE, SKLEARN
 from benchmarks.problems import Problem, job, preload
 
-EPOCHS = 5
+EPOCHS = 20
 LOSSES = {"hinge": "hinge", "logistic": "log_loss", "perceptron": "perceptron"}
 
 

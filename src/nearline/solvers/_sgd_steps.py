@@ -120,10 +120,19 @@ class Progress:
     t: int = 0  # steps taken
     since: int = 0  # step after which the mean starts
     eta: float | None = None  # what the schedule starts from: the smallest that a batch asked for
+    owed: Array | None = None  # C (n, K): total.W lacks C^T X
+    back_product: Callable[[Array], Array] | None = None  # C -> C^T X
+
+    def settle(self) -> None:
+        """Add what is owed to the total: one product with X for all passes since the mean was last asked for."""
+        if self.owed is not None and self.back_product is not None:
+            self.total.W[...] += self.back_product(self.owed)
+            self.owed = None
 
     @property
     def mean(self) -> Params:
         """Mean of the iterates, the late ones counting more."""
+        self.settle()
         if self.total_share == 0:
             return self.params.copy()
         return self.params.like(self.total.flat / self.total_share)
@@ -182,8 +191,9 @@ class Batch:
             self._run_numpy(progress, size, etas, shares, duals)
             return
         K = progress.params.n_outputs
-        deferred = self.back_product is not None and len(shares) > 0 and K > 1 and is_sparse(self.X)
-        C = np.zeros((len(self.weights), K)) if deferred else np.empty((0, 0))
+        if self.back_product is not None and len(shares) > 0 and is_sparse(self.X) and progress.owed is None:
+            progress.owed, progress.back_product = np.zeros((len(self.weights), K)), self.back_product
+        C = np.empty((0, 0)) if progress.owed is None else progress.owed
         _core.sgd(
             rows_of(self.X),
             name,
@@ -205,8 +215,6 @@ class Batch:
             np.empty((0, 0)) if duals is None else duals.sums,
             np.empty(0) if duals is None else duals.shares,
         )
-        if deferred and self.back_product is not None:
-            progress.total.W[...] += self.back_product(C)
 
     def _run_numpy(
         self, progress: Progress, size: int, etas: Array, shares: Array, duals: Duals | None

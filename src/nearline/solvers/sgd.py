@@ -128,7 +128,7 @@ class SGD(Solver):
         progress = self.begin(params)
         progress.eta = self._first_eta(rows)
         return SGDState(
-            risk.at(params),
+            risk.scored(params),
             None if duals is None else duals.mean,
             estimate=None if duals is None else np.inf,  # duals of 0 certify nothing
             progress=progress,
@@ -160,7 +160,8 @@ class SGD(Solver):
 
     def _look(self, risk: Risk, state: SGDState) -> None:
         """The risk at the answer, and duals for its certificate."""
-        state.point, state.estimate = risk.at(self.answer(state.progress, risk.l1)), None
+        look = risk.at if risk.unpenalized else risk.scored  # a gradient costs another product with X
+        state.point, state.estimate = look(self.answer(state.progress, risk.l1)), None
         if state.row_duals is not None:
             state.duals = state.row_duals.mean
             if risk.unpenalized:
