@@ -27,7 +27,12 @@ def ours(problem: Problem, dtype: str, scoring: str | None) -> Outcome:
     chosen = int(np.argmin(np.abs(RIDGE / problem.n_rows - model.alpha_)))
     accuracy = float(model.score(split.X_test, split.y_test))
     return Outcome(
-        seconds, {"chosen": chosen, "claim": float(model.loo_score_[chosen]) / (problem.n_classes if scoring is None else 1), "accuracy": accuracy}
+        seconds,
+        {
+            "chosen": chosen,
+            "claim": float(model.loo_score_[chosen]) / (problem.n_classes if scoring is None else 1),
+            "accuracy": accuracy,
+        },
     )
 
 

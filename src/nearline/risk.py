@@ -3,8 +3,10 @@
 risk(W, b) = alpha R(W) + (1/S) sum_i s_i loss(W x_i + b, y_i),   S = sum_i s_i          (R1)
 """
 
+import numbers
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -13,6 +15,8 @@ from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.passes import passes_for
 from nearline.regularizers import REGULARIZERS, Regularizer
+
+Named = TypeVar("Named")
 
 
 @dataclass(frozen=True)
@@ -79,11 +83,13 @@ class Risk:
         n_classes: int | None = None,
     ) -> None:
         self.X = as_design(X)
-        self.loss = LOSSES[loss] if isinstance(loss, str) else loss
-        self.regularizer = REGULARIZERS[regularizer] if isinstance(regularizer, str) else regularizer
-        self.alpha = float(alpha)
+        if self.X.ndim != 2:
+            raise ValueError(f"X must be rows by features (n, D), got an array of shape {self.X.shape}.")
+        self.loss = named(loss, LOSSES, Loss, "loss")
+        self.regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
+        self.alpha = checked_alpha(alpha)
         self.bias = bias
-        targets = np.asarray(targets)
+        targets = checked_targets(targets)
         self.targets = np.ascontiguousarray(targets, dtype=np.float64 if targets.ndim == 2 else np.int32)
         n_rows = self.X.shape[0]
         if len(self.targets) != n_rows:
@@ -102,15 +108,17 @@ class Risk:
                 f"X has {n_rows} rows but weights {len(self.weights)}: give one weight for each row."
             )
         self.total_weight = float(self.weights.sum())
-        if not (self.alpha >= 0 and np.isfinite(self.alpha)):
-            raise ValueError(f"alpha must be a finite number >= 0, got {alpha!r}.")
+        if not (np.isfinite(self.total_weight) and self.total_weight > 0 and self.weights.min() >= 0):
+            raise ValueError(
+                "weights must be finite numbers >= 0 with a positive sum: they count how often a row is there."
+            )
         self.passes = passes_for(self.X, self.targets, self.weights, self.loss, self.n_outputs)
 
     def with_alpha(self, alpha: float) -> "Risk":
         """The same risk at another strength, sharing all that does not depend on it."""
         other = Risk.__new__(Risk)
         other.__dict__.update(self.__dict__)
-        other.alpha = float(alpha)
+        other.alpha = checked_alpha(alpha)
         return other
 
     @property
@@ -327,7 +335,41 @@ class Line:
 
 def evaluate(loss: Loss | str, scores: Array, targets: Array, weights: Array | None = None) -> float:
     """Weighted mean of a loss over rows (SPEC A4): zero-one gives the error rate."""
-    loss = LOSSES[loss] if isinstance(loss, str) else loss
+    loss = named(loss, LOSSES, Loss, "loss")
     scores = np.asarray(scores, dtype=np.float64)
     scores = scores[:, None] if scores.ndim == 1 else scores
-    return float(np.average(loss.value(scores, np.asarray(targets)), weights=weights))
+    targets = checked_targets(targets)
+    if len(scores) != len(targets):
+        raise ValueError(
+            f"There are {len(scores)} rows of scores but {len(targets)} targets: give one for each row."
+        )
+    return float(np.average(loss.value(scores, targets), weights=weights))
+
+
+def named(given: Any, known: dict[str, Named], kind: Any, what: str) -> Named:
+    """The object of a name; objects of the right kind are given back as they are."""
+    if isinstance(given, kind):
+        return cast(Named, given)
+    if not isinstance(given, str) or given not in known:
+        raise ValueError(
+            f"Unknown {what} {given!r}: choose one of {', '.join(map(repr, known))}, or give a {kind.__name__} object."
+        )
+    return known[given]
+
+
+def checked_alpha(alpha: Any) -> float:
+    if not isinstance(alpha, numbers.Real) or not 0.0 <= float(alpha) < np.inf:
+        raise ValueError(f"alpha must be a finite number >= 0 (0 means no penalty), got {alpha!r}.")
+    return float(alpha)
+
+
+def checked_targets(targets: Any) -> Array:
+    """Class numbers (n,) or label distributions (n, K): labels of other kinds would be read as the wrong numbers."""
+    targets = np.asarray(targets)
+    whole = targets.dtype.kind in "iub" or (targets.dtype.kind == "f" and (targets == np.rint(targets)).all())
+    if targets.ndim != 2 and not (targets.ndim == 1 and whole):
+        raise ValueError(
+            f"Targets must be class numbers (n,) or label distributions (n, K), got {targets.dtype} of shape "
+            f"{targets.shape}: encode labels by classes, targets = np.unique(y, return_inverse=True)."
+        )
+    return targets

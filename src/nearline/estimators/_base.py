@@ -12,6 +12,16 @@ import nearline.threads  # noqa: F401  (threadpoolctl, which scikit-learn has lo
 from nearline.arrays import Array, Design
 
 
+def encoded(y: Array) -> tuple[Array, Array]:
+    """The labels in order (C,), and the number of each row's label (n,)."""
+    try:
+        check_classification_targets(y)
+        return np.unique(y, return_inverse=True)
+    except TypeError as error:  # numbers and strings have no common order
+        kinds = sorted({type(label).__name__ for label in y.tolist()})
+        raise ValueError(f"y mixes labels of types {', '.join(kinds)}: give labels of one type.") from error
+
+
 class Classifier(ClassifierMixin, BaseEstimator):
     """Base of the classifiers: turns what users give into (X, targets, weights) and back into their labels."""
 
@@ -34,11 +44,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
             dtype=[np.float64, np.float32],
             order="C",
         )
-        check_classification_targets(y)
-        self.classes_, targets = np.unique(y, return_inverse=True)
+        self.classes_, targets = encoded(y)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least 2 classes, but y has 1 class: {self.classes_[0]!r}. "
+                f"{type(self).__name__} needs at least 2 classes, but y has 1 class: {self.classes_.tolist()[0]!r}. "
                 "Give rows of another class too."
             )
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -54,7 +63,10 @@ class Classifier(ClassifierMixin, BaseEstimator):
 
     def _class_weights(self, class_weight: Any, y: Array) -> Array:
         """Weight of each class: 'balanced', or a dictionary {label: weight} (1 where a label is missing)."""
-        return np.asarray(compute_class_weight(class_weight, classes=self.classes_, y=y), dtype=np.float64)
+        weights = np.asarray(compute_class_weight(class_weight, classes=self.classes_, y=y), dtype=np.float64)
+        if not (np.isfinite(weights).all() and (weights >= 0).all()):
+            raise ValueError(f"class_weight must have finite numbers >= 0, got {class_weight!r}.")
+        return weights
 
     def _validate_predict(self, X: Any) -> Design:
         check_is_fitted(self)

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     _check_y,
@@ -19,7 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from nearline.arrays import Array, is_sparse
-from nearline.estimators._base import Classifier
+from nearline.estimators._base import Classifier, encoded
 
 
 @dataclass(frozen=True)
@@ -58,11 +57,15 @@ class Reduction(MetaEstimatorMixin, Classifier, ABC):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the two-class estimators; sample weights are passed on to those that take them."""
+        if not callable(getattr(self.estimator, "fit", None)) or isinstance(self.estimator, type):
+            raise ValueError(
+                f"{type(self).__name__} needs a two-class estimator, such as LogisticRegression(), "
+                f"got {self.estimator!r}."
+            )
         X = self._checked_rows(X, reset=True)
         y = _check_y(y, estimator=self)
         check_consistent_length(X, y)
-        check_classification_targets(y)
-        self.classes_, targets = np.unique(y, return_inverse=True)
+        self.classes_, targets = encoded(y)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 classes, but y has 1 class: {self.classes_.tolist()[0]!r}. "

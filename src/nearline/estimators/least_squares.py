@@ -10,9 +10,9 @@ from sklearn.metrics import check_scoring
 
 from nearline.arrays import Array
 from nearline.decision import decide
-from nearline.estimators.linear import LinearClassifier, _checked_alpha
+from nearline.estimators.linear import LinearClassifier
 from nearline.losses import Squared
-from nearline.risk import Risk
+from nearline.risk import Risk, checked_alpha
 from nearline.solvers import RidgeFactorization, minimize
 
 
@@ -172,9 +172,9 @@ def score_of(
 def _checked_alphas(alpha: Any) -> list[float]:
     """One number, or a sequence of at least one, as a list."""
     if isinstance(alpha, numbers.Real):
-        return [_checked_alpha(alpha)]
+        return [checked_alpha(alpha)]
     try:
-        alphas = [_checked_alpha(one) for one in alpha]
+        alphas = [checked_alpha(one) for one in alpha]
     except TypeError:
         alphas = []
     if not alphas:

@@ -1,6 +1,5 @@
 """LinearClassifier: a loss, a regularizer, a solver. The named linear models are a few lines each."""
 
-import numbers
 from typing import Any, Self
 
 import numpy as np
@@ -9,13 +8,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from nearline.arrays import Array
 from nearline.decision import decide
-from nearline.estimators._base import Classifier
+from nearline.estimators._base import Classifier, encoded
 from nearline.losses import BINARY, JOINT, LOSSES, Loss
 from nearline.params import Params
-from nearline.regularizers import REGULARIZERS, Regularizer
-from nearline.risk import Risk
+from nearline.risk import Risk, checked_alpha, named
 from nearline.scores import LinearScore
-from nearline.solvers import SGD, Solution, Solver, minimize
+from nearline.solvers import SGD, Solution, minimize
 
 
 class LinearModel(Classifier):
@@ -24,6 +22,9 @@ class LinearModel(Classifier):
     coef_: Array
     intercept_: Array
     classes_: Array
+    class_weight: Any
+    solution_: Any
+    gap_: float | None
     progress_: Any
 
     @property
@@ -46,8 +47,29 @@ class LinearModel(Classifier):
 
     def margins(self, X: Any, y: Any) -> Array:
         """Geometric margin of each labelled row; negative where the row is misclassified."""
-        targets = np.searchsorted(self.classes_, np.asarray(y))
+        targets = self._known(y)
         return self.score_function_.margins(self._validate_predict(X), targets)
+
+    def _known(self, y: Any) -> Array:
+        """Class numbers of labels, all of which must be among ``classes_``."""
+        check_is_fitted(self, "classes_")
+        y = np.asarray(y)
+        unknown = y[~np.isin(y, self.classes_)]
+        if len(unknown):
+            raise ValueError(
+                f"Label {unknown.tolist()[0]!r} is not among the classes of the model: {self.classes_.tolist()}."
+            )
+        return np.searchsorted(self.classes_, y)
+
+    def _weighted_batch(self, weights: Array, targets: Array) -> Array:
+        """The weights of a batch's rows, times those of their classes."""
+        if self.class_weight is None:
+            return weights
+        if self.class_weight == "balanced":
+            raise ValueError(
+                "class_weight='balanced' needs all rows at once: give partial_fit a dictionary {label: weight}."
+            )
+        return weights * self._class_weights(self.class_weight, self.classes_)[targets]
 
     def strongest_features(self, k: int = 10, names: Any = None) -> dict[Any, list[tuple[Any, float]]]:
         """For each class the k features of the largest weights (SPEC E14): words for text, columns for tables."""
@@ -130,7 +152,7 @@ class LinearClassifier(LinearModel):
         self.warm_start = warm_start
 
     def _named_loss(self) -> Loss:
-        return _lookup(self.loss, LOSSES, "loss")
+        return named(self.loss, LOSSES, Loss, "loss")
 
     def _loss_for(self, n_classes: int) -> Loss:
         """The loss for this many classes: two classes use one score, more the joint form or one-vs-rest columns."""
@@ -163,8 +185,8 @@ class LinearClassifier(LinearModel):
             X,
             targets,
             loss=self._loss_for(len(self.classes_)),
-            regularizer=_lookup(self.regularizer, REGULARIZERS, "regularizer"),
-            alpha=_checked_alpha(self.alpha),
+            regularizer=self.regularizer,
+            alpha=self.alpha,
             weights=weights,
             bias=self.bias,
             n_classes=len(self.classes_),
@@ -195,16 +217,12 @@ class LinearClassifier(LinearModel):
                 raise ValueError(
                     "The first call of partial_fit needs classes=: all labels that will ever come."
                 )
-            self.classes_ = np.unique(classes)
+            self.classes_ = encoded(np.asarray(classes))[0]
+            if len(self.classes_) < 2:
+                raise ValueError(f"classes must be at least 2 labels, got {self.classes_.tolist()}.")
             self.loss_ = self._loss_for(len(self.classes_))
-        targets = np.searchsorted(self.classes_, y)
-        known = (targets < len(self.classes_)) & (
-            self.classes_[np.minimum(targets, len(self.classes_) - 1)] == y
-        )
-        if not known.all():
-            raise ValueError(
-                f"Label {y[~known][0]!r} is not among the classes of the first call: {self.classes_}."
-            )
+        targets = self._known(y)
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         n_outputs = len(self.classes_) if self.loss_.joint or len(self.classes_) > 2 else 1
         sgd = self.solver if isinstance(self.solver, SGD) else SGD()
         if progress is None:
@@ -215,13 +233,16 @@ class LinearClassifier(LinearModel):
             X,
             targets,
             loss=self.loss_,
-            regularizer=_lookup(self.regularizer, REGULARIZERS, "regularizer"),
-            alpha=_checked_alpha(self.alpha),
-            weights=_check_sample_weight(sample_weight, X, dtype=np.float64),
+            regularizer=self.regularizer,
+            alpha=checked_alpha(self.alpha),
+            weights=self._weighted_batch(weights, targets),
             bias=self.bias,
         )
         self.coef_, self.intercept_ = params.W.astype(X.dtype), params.b.astype(X.dtype)
         self.solver_ = sgd.name
+        # What an earlier fit certified no longer holds.
+        self.gap_, self.solution_ = None, None
+        self.n_iter_, self.objective_path_ = 1, np.empty(0)
         return self
 
     def _start(self, risk: Risk) -> Params | None:
@@ -364,8 +385,8 @@ class SparsemaxClassifier(LinearClassifier):
             X,
             Y / Y.sum(axis=1, keepdims=True),
             loss="sparsemax",
-            regularizer=_lookup(self.regularizer, REGULARIZERS, "regularizer"),
-            alpha=_checked_alpha(self.alpha),
+            regularizer=self.regularizer,
+            alpha=self.alpha,
             weights=weights,
             bias=self.bias,
         )
@@ -377,20 +398,3 @@ class SparsemaxClassifier(LinearClassifier):
         """Labels, or for a model of label sets the indicator matrix of labels with positive probability."""
         check_is_fitted(self)
         return (self.predict_proba(X) > 0).astype(int) if self.multilabel_ else super().predict(X)
-
-
-def _lookup(given: Any, known: dict[str, Any], what: str) -> Any:
-    """The object of a name; objects are given back as they are."""
-    if isinstance(given, (Loss, Regularizer, Solver)):
-        return given
-    if given not in known:
-        raise ValueError(
-            f"Unknown {what} {given!r}: choose one of {', '.join(map(repr, known))}, or give an object."
-        )
-    return known[given]
-
-
-def _checked_alpha(alpha: Any) -> float:
-    if not isinstance(alpha, numbers.Real) or not 0.0 <= float(alpha) < np.inf:
-        raise ValueError(f"alpha must be a finite number >= 0 (0 means no penalty), got {alpha!r}.")
-    return float(alpha)

@@ -11,7 +11,7 @@ from nearline.arrays import Array, Design
 from nearline.estimators.linear import LinearModel
 from nearline.params import Params
 from nearline.solvers import ConvergenceWarning
-from nearline.solvers.perceptron import PerceptronResult, perceptron_rule
+from nearline.solvers.perceptron import PerceptronResult, PerceptronRule, perceptron_rule
 
 
 class Perceptron(LinearModel):
@@ -34,7 +34,10 @@ class Perceptron(LinearModel):
     Attributes
     ----------
     coef_, intercept_, classes_ : as in scikit-learn.
+    solver_ : "perceptron".
     n_iter_ : cycles, the one without mistakes included.
+    gap_ : None. The rule minimizes no risk (W = 0 would be the minimizer of the perceptron loss), so there is no
+        certificate, and no ``objective_path_`` either; ``bound_`` says how far it had to go.
     mistakes_ : number of mistakes made (joint: a row counts once for each class that it puts too high).
     converged_ : whether there was a cycle without mistakes.
     bound_ : upper bound on ``mistakes_`` from the separator found, see :class:`PerceptronResult`; None if there is
@@ -131,6 +134,7 @@ class Perceptron(LinearModel):
             params = Params.of(total.W / share[:, None], total.b / share)
         self.coef_, self.intercept_ = params.W.astype(X.dtype), params.b.astype(X.dtype)
         self.converged_ = result.converged
+        self.solver_, self.gap_ = PerceptronRule.name, None
 
     def _validate_batch(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, first: bool
@@ -149,13 +153,5 @@ class Perceptron(LinearModel):
             raise ValueError(f"y has labels {unknown!r} that are not in classes, {self.classes_!r}.")
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         targets = np.searchsorted(self.classes_, y)
-        if self.class_weight is not None:
-            weights = weights * self._batch_class_weights()[targets]
+        weights = self._weighted_batch(weights, targets)
         return X, targets.astype(np.int32), weights
-
-    def _batch_class_weights(self) -> Array:
-        if self.class_weight == "balanced":
-            raise ValueError(
-                "class_weight='balanced' needs all rows at once: give partial_fit a dictionary {label: weight}."
-            )
-        return self._class_weights(self.class_weight, self.classes_)

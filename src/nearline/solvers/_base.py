@@ -1,12 +1,13 @@
 """Solver, State, Solution, Status, and the one loop that every fit goes through."""
 
+import numbers
 import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -130,14 +131,23 @@ def minimize(
     from nearline.solvers import choose
 
     chosen = choose(risk, solver)
-    if not tol > 0:
-        raise ValueError(f"tol must be > 0 (it is a relative duality gap), got {tol!r}.")
+    _check_limits(tol, max_iter)
+    if start is not None and start.W.shape != (risk.n_outputs, risk.n_features):
+        raise ValueError(
+            f"start has weights of shape {start.W.shape}, but the risk has {risk.n_outputs} score(s) of "
+            f"{risk.n_features} feature(s): start from risk.zeros() or parameters of that shape."
+        )
     if max_iter is not None:
         chosen = replace(chosen, max_iter=max_iter)  # a solver may do its last iteration in another way
     limit = chosen.max_iter
     began = time.perf_counter()
     with single_threaded_blas:  # a BLAS that splits sums by its number of threads would change the last bits
-        state = chosen.start(risk, risk.zeros() if start is None else start.copy(), tol)
+        try:
+            state = chosen.start(risk, risk.zeros() if start is None else start.copy(), tol)
+        except np.linalg.LinAlgError as error:  # a factorization met NaN or infinity
+            raise ValueError(_not_finite(risk)) from error
+        if np.isnan(state.point.value):
+            raise ValueError(_not_finite(risk))
         trace = [state.point.value]
         watch = Certifier(risk, tol, descends=chosen.descends)
         done, n_iter = watch.check(state, 0, False), 0
@@ -162,6 +172,24 @@ def minimize(
         trace=np.array(trace),
         solver=chosen.name,
         duals=state.duals,
+    )
+
+
+def _check_limits(tol: Any, max_iter: Any) -> None:
+    if not (isinstance(tol, numbers.Real) and tol > 0):
+        raise ValueError(f"tol must be a number > 0 (it is a relative duality gap), got {tol!r}.")
+    if max_iter is not None and not (isinstance(max_iter, numbers.Integral) and max_iter >= 0):
+        raise ValueError(f"max_iter must be a whole number >= 0, got {max_iter!r}.")
+
+
+def _not_finite(risk: Risk) -> str:
+    """What is wrong with X where sums over its rows are not finite."""
+    values = risk.X.data if risk.sparse else risk.X
+    if not np.isfinite(values).all():
+        return "X has NaN or infinite values: drop those rows, or fill them (sklearn.impute.SimpleImputer)."
+    return (
+        f"X has values up to {np.abs(values).max():.1e}, whose squares overflow: scale the features "
+        "(sklearn.preprocessing.StandardScaler, or divide by the largest value)."
     )
 
 

@@ -11,6 +11,7 @@ from nearline.arrays import Array, Design, as_design, is_sparse
 from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
+from nearline.risk import checked_targets, named
 
 # Largest second derivative of a loss along its scores, 1 if not listed: the inverse is the largest step that is safe
 # for rows of norm 1. Losses with kinks have none; theirs are the values with which tiny problems were solved soonest.
@@ -61,13 +62,15 @@ def sgd_step(
     >>> sgd_step(Params.zeros(1, 2), [3.0, 4.0], +1, loss="hinge", eta=0.5).W  # margin 0 < 1: w += eta y x
     array([[1.5, 2. ]])
     """
-    loss = LOSSES[loss] if isinstance(loss, str) else loss
-    regularizer = REGULARIZERS[regularizer] if isinstance(regularizer, str) else regularizer
+    loss = named(loss, LOSSES, Loss, "loss")
+    regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
     check_eta(eta, alpha * regularizer.l2)
     if l1_step not in ("proximal", "subgradient"):
         raise ValueError(f"l1_step must be 'proximal' or 'subgradient', got {l1_step!r}.")
     X = as_design(x if is_sparse(x) else np.atleast_2d(np.asarray(x, dtype=np.float64)))
-    targets = np.atleast_1d(np.asarray(y))
+    if X.shape[1] != params.n_features:
+        raise ValueError(f"x has {X.shape[1]} features, but params have weights for {params.n_features}.")
+    targets = checked_targets(np.atleast_1d(np.asarray(y)))
     shares = np.ones(X.shape[0]) if weights is None else np.atleast_1d(np.asarray(weights, dtype=np.float64))
     l1, l2 = alpha * regularizer.l1, alpha * regularizer.l2
     return take_step(params, X, targets, shares, loss, eta, l1, l2, bias, l1_step)[0]

@@ -10,7 +10,7 @@ from nearline.arrays import Array, Design
 from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
-from nearline.risk import Point, Risk
+from nearline.risk import Point, Risk, checked_targets, named
 from nearline.solvers._base import Solver, State
 from nearline.solvers._sgd_steps import Batch, Duals, Progress, as_rows, check_eta, sgd_step
 
@@ -218,9 +218,9 @@ class SGD(Solver):
             progress = sgd.begin(Params.zeros(K, D))                # before the first batch, or at fitted Params
             params = sgd.partial_fit(progress, X, targets, loss=..., regularizer=..., alpha=..., weights=...)
         """
-        loss = LOSSES[loss] if isinstance(loss, str) else loss
-        regularizer = REGULARIZERS[regularizer] if isinstance(regularizer, str) else regularizer
-        X, targets = as_rows(X), np.asarray(targets)
+        loss = named(loss, LOSSES, Loss, "loss")
+        regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
+        X, targets = as_rows(X), checked_targets(targets)
         targets = np.ascontiguousarray(targets, dtype=np.float64 if targets.ndim == 2 else np.int32)
         weights = np.ones(X.shape[0]) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         l1, l2 = alpha * regularizer.l1, alpha * regularizer.l2
