@@ -42,6 +42,16 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+def test_a_fit_says_how_it_went():
+    """D13: the rule is the solver; it minimizes no risk, so there is no gap, and the bound is its certificate."""
+    X, y = load_iris(return_X_y=True)
+    model = Perceptron().fit(X[:100], y[:100])
+    assert (model.solver_, model.gap_, model.converged_) == ("perceptron", None, True)
+    assert model.n_iter_ >= 1
+    assert model.mistakes_ <= model.bound_
+    assert Perceptron().partial_fit(X, y, classes=[0, 1, 2]).solver_ == "perceptron"
+
+
 # -- worked examples --------------------------------------------------------------------------------------
 
 

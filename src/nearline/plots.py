@@ -14,12 +14,16 @@ COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 DASHES = ["-", "--", "-.", ":"]
 
 
-def _axes(ax: Any) -> Any:
+def _pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError("Pictures need matplotlib: pip install 'nearline[plots]'") from error
-    return plt.subplots(figsize=(6.4, 4.2), layout="constrained")[1] if ax is None else ax
+    return plt
+
+
+def _axes(ax: Any) -> Any:
+    return _pyplot().subplots(figsize=(6.4, 4.2), layout="constrained")[1] if ax is None else ax
 
 
 def _style(i: int) -> dict[str, Any]:
@@ -32,6 +36,9 @@ def plot_losses(names: Iterable[str] | None = None, *, log2: bool = False, ax: A
     z = np.linspace(-2.5, 2.5, 501)
     chosen = list(names) if names is not None else [name for name, loss in LOSSES.items() if not loss.joint]
     for i, name in enumerate(chosen):
+        if name not in LOSSES or LOSSES[name].joint:
+            known = ", ".join(repr(other) for other, loss in LOSSES.items() if not loss.joint)
+            raise ValueError(f"{name!r} is no loss of the margin: choose among {known}.")
         value = LOSSES[name].value(z[:, None], np.ones(len(z), dtype=int))
         scaled = log2 and name == "logistic"
         ax.plot(
@@ -86,8 +93,12 @@ def plot_path_scores(alphas: Array, scores: Array, *, ax: Any = None, label: str
     deviation over folds."""
     ax = _axes(ax)
     scores = np.asarray(scores)
+    if scores.ndim != 2 or scores.shape[1] < 2 or len(scores) != len(alphas):
+        raise ValueError(
+            f"scores must be (n_alphas, n_folds) with at least 2 folds, got {scores.shape} for {len(alphas)} alphas."
+        )
     mean, deviation = scores.mean(axis=1), scores.std(axis=1, ddof=1)
-    style = _style(len(ax.get_lines()))
+    style = _style(len(ax.containers))  # one for each call
     ax.plot(
         np.repeat(alphas, scores.shape[1]), scores.ravel(), ".", color=style["color"], alpha=0.4, markersize=4
     )
@@ -98,16 +109,16 @@ def plot_path_scores(alphas: Array, scores: Array, *, ax: Any = None, label: str
         title="Cross-validation over alpha (bars: ±1 standard deviation over folds)",
     )
     ax.set_xscale("log")
+    if label is not None:
+        ax.legend(fontsize="small")
     return ax
 
 
 def plot_templates(model: Any, shape: tuple[int, int], *, axes: Any = None) -> Any:
     """Each class's weights as an image (SPEC E14): blue speaks for the class, red against it."""
-    import matplotlib.pyplot as plt
-
     W = model.coef_ if len(model.coef_) > 1 else np.vstack([-model.coef_, model.coef_])
     if axes is None:
-        _, axes = plt.subplots(1, len(W), figsize=(1.3 * len(W), 1.7), layout="constrained")
+        _, axes = _pyplot().subplots(1, len(W), figsize=(1.3 * len(W), 1.7), layout="constrained")
     for ax, w, label in zip(axes, W, model.classes_):
         limit = float(np.abs(w).max()) or 1.0
         ax.imshow(w.reshape(shape), cmap="RdBu", vmin=-limit, vmax=limit)
@@ -122,8 +133,10 @@ def plot_regions(
     """Decision regions of a 2-D classifier; ``ambiguous(X)`` marks with hatching where its votes do not settle it."""
     ax = _axes(ax)
     X = np.asarray(X)
+    if X.ndim != 2 or X.shape[1] != 2:
+        raise ValueError(f"Regions are drawn in the plane: X must be (n, 2), got shape {X.shape}.")
     low, high = X.min(axis=0), X.max(axis=0)
-    pad = 0.1 * (high - low)
+    pad = np.where(high > low, 0.1 * (high - low), 1.0)
     grids = np.meshgrid(*[np.linspace(low[j] - pad[j], high[j] + pad[j], steps) for j in range(2)])
     points = np.column_stack([g.ravel() for g in grids])
     classes = np.unique(y)

@@ -337,6 +337,7 @@ class SparsemaxClassifier(LinearClassifier):
 
     loss = "sparsemax"
     multiclass = "auto"
+    multilabel_ = False  # until a fit to label sets
 
     def __init__(
         self,

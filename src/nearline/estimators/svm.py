@@ -6,6 +6,7 @@ import numpy as np
 
 from nearline.arrays import Array, Design, is_sparse
 from nearline.estimators.linear import LinearClassifier
+from nearline.losses import Loss
 from nearline.risk import Risk
 from nearline.solvers import Solution, minimize
 
@@ -65,10 +66,6 @@ class LinearSVM(LinearClassifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the machine; sample weights count as repetitions of rows."""
-        if self.loss not in LOSSES_OF_SVMS:
-            raise ValueError(
-                f"LinearSVM's loss is one of {', '.join(map(repr, LOSSES_OF_SVMS))}, got {self.loss!r}."
-            )
         risk = self.risk(X, y, sample_weight)
         if self.hard_margin:
             risk, solution = self._hard_margin(risk)
@@ -78,6 +75,19 @@ class LinearSVM(LinearClassifier):
         self._describe(risk, solution)
         solution.warn(self.tol)
         return self
+
+    def _named_loss(self) -> Loss:
+        if self.loss not in LOSSES_OF_SVMS:
+            raise ValueError(
+                f"LinearSVM's loss is one of {', '.join(map(repr, LOSSES_OF_SVMS))}, got {self.loss!r}."
+            )
+        return super()._named_loss()
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """One pass of stochastic gradient descent over new rows, for the soft margin."""
+        if self.hard_margin:
+            raise ValueError("A hard margin needs all rows at once: use fit, or hard_margin=False.")
+        return super().partial_fit(X, y, classes, sample_weight)
 
     def _hard_margin(self, risk: Risk) -> tuple[Risk, Solution]:
         """The soft margin at an alpha so small that no row has a loss: then both have the same solution.

@@ -59,7 +59,7 @@ def path(
     [(0.7653, 0), (0.0765, 4), (0.0077, 7), (0.0008, 9)]
     """
     risk = Risk(X, _targets(y), loss=loss, regularizer=regularizer, alpha=1.0, weights=weights, bias=bias)
-    grid = _grid(risk, n_alphas, ratio) if alphas is None else _given(alphas)
+    grid = _grid(risk, n_alphas, ratio) if alphas is None else checked_alphas(alphas)
     return _solve(risk, grid, solver, tol)
 
 
@@ -116,6 +116,10 @@ def _grid(risk: Risk, n_alphas: int, ratio: float) -> Array:
     largest = risk.regularizer.largest_alpha(gradient.W - np.outer(gradient.b, mean) * risk.bias)
     if largest is None:
         largest = float((risk.passes.column_moments[1] ** 2).sum())
+    if not np.isfinite(largest):
+        raise ValueError(
+            "X has values that are NaN, infinite or too large to square: drop, fill or scale them."
+        )
     if not largest > 0:
         raise ValueError(
             "No feature says anything about the labels, so there is no path: give other features."
@@ -123,7 +127,8 @@ def _grid(risk: Risk, n_alphas: int, ratio: float) -> Array:
     return np.asarray(largest * np.geomspace(1.0, ratio, n_alphas))
 
 
-def _given(alphas: Any) -> Array:
+def checked_alphas(alphas: Any) -> Array:
+    """A grid as given, from large to small."""
     grid = np.sort(np.atleast_1d(np.asarray(alphas, dtype=float)))[::-1]
     if grid.ndim != 1 or not len(grid) or not (np.isfinite(grid).all() and (grid >= 0).all()):
         raise ValueError(f"alphas must be finite numbers >= 0, at least one, got {alphas!r}.")

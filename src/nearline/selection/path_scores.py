@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.multiclass import check_classification_targets
 
 from nearline.arrays import Array, as_design
 from nearline.decision import decide
 from nearline.estimators.linear import LinearClassifier
 from nearline.scores import LinearScore
+from nearline.selection.path import checked_alphas
 from nearline.solvers import minimize
 
 
@@ -57,8 +59,13 @@ def path_scores(
 ) -> PathScores:
     """Cross-validate a linear model over alphas: one warm path a fold, equal to separate fits within their gaps.
 
-    ``transformer`` (any scikit-learn transformer) is fitted on the training rows of each fold only. ``folds`` is a
-    number (stratified, shuffled by ``seed``) or a scikit-learn splitter.
+    Parameters
+    ----------
+    model : a :class:`nearline.LinearClassifier` or a named one; its own alpha is not used.
+    X, y : rows (array, sparse matrix or table) and labels of any kind.
+    alphas : the grid.
+    folds : a number (stratified, shuffled by ``seed``) or a scikit-learn splitter.
+    transformer : any scikit-learn transformer, fitted on the training rows of each fold only.
 
     Examples
     --------
@@ -68,9 +75,10 @@ def path_scores(
     >>> result.scores.shape, bool(result.mean.max() > 0.9)
     ((3, 5), True)
     """
-    y = np.asarray(y)
+    _check_model(model)
+    X, y = indexable(X, np.asarray(y))
     check_classification_targets(y)
-    grid = np.sort(np.asarray(alphas, dtype=float))[::-1]
+    grid = checked_alphas(alphas)
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed) if isinstance(folds, int) else folds
     columns = [
         _fold(model, X, y, grid, train, test, transformer)
@@ -84,7 +92,7 @@ def _fold(
     model: LinearClassifier, X: Any, y: Array, alphas: Array, train: Array, test: Array, transformer: Any
 ) -> tuple[Array, Array]:
     """Scores and gaps along the path of one fold."""
-    X_train, X_test = _rows(X, train), _rows(X, test)
+    X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
     if transformer is not None:
         fitted = clone(transformer)
         X_train, X_test = fitted.fit_transform(X_train, y[train]), fitted.transform(X_test)
@@ -101,5 +109,11 @@ def _fold(
     return scores, gaps
 
 
-def _rows(X: Any, rows: Array) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+def _check_model(model: Any) -> None:
+    if not isinstance(model, LinearClassifier):
+        raise ValueError(
+            f"path_scores needs a linear model with a penalty (LinearClassifier, LogisticRegression, ...), got {model!r}: "
+            "use sklearn.model_selection.cross_val_score for others."
+        )
+    if model.get_params().get("hard_margin"):
+        raise ValueError("A hard margin does not depend on alpha, so it has no path: set hard_margin=False.")

@@ -139,15 +139,21 @@ def minimize(
         )
     if max_iter is not None:
         chosen = replace(chosen, max_iter=max_iter)  # a solver may do its last iteration in another way
-    limit = chosen.max_iter
     began = time.perf_counter()
+    try:
+        return _loop(risk, chosen, risk.zeros() if start is None else start.copy(), tol, callback, began)
+    except np.linalg.LinAlgError as error:  # what factorizations say of NaN and infinity
+        raise ValueError(_not_finite(risk) or str(error)) from error
+
+
+def _loop(
+    risk: Risk, chosen: Solver, start: Params, tol: float, callback: Callback | None, began: float
+) -> Solution:
+    limit = chosen.max_iter
     with single_threaded_blas:  # a BLAS that splits sums by its number of threads would change the last bits
-        try:
-            state = chosen.start(risk, risk.zeros() if start is None else start.copy(), tol)
-        except np.linalg.LinAlgError as error:  # a factorization met NaN or infinity
-            raise ValueError(_not_finite(risk)) from error
-        if np.isnan(state.point.value):
-            raise ValueError(_not_finite(risk))
+        if np.isnan(risk.null_value):  # kept for the certificate, so that looking at it costs nothing
+            raise np.linalg.LinAlgError("The risk at W = 0 is not a number.")
+        state = chosen.start(risk, start, tol)
         trace = [state.point.value]
         watch = Certifier(risk, tol, descends=chosen.descends)
         done, n_iter = watch.check(state, 0, False), 0
@@ -176,19 +182,22 @@ def minimize(
 
 
 def _check_limits(tol: Any, max_iter: Any) -> None:
-    if not (isinstance(tol, numbers.Real) and tol > 0):
-        raise ValueError(f"tol must be a number > 0 (it is a relative duality gap), got {tol!r}.")
-    if max_iter is not None and not (isinstance(max_iter, numbers.Integral) and max_iter >= 0):
+    if not (isinstance(tol, numbers.Real) and float(tol) > 0):
+        raise ValueError(f"tol must be > 0 (it is a relative duality gap), got {tol!r}.")
+    if max_iter is not None and not (isinstance(max_iter, numbers.Integral) and int(max_iter) >= 0):
         raise ValueError(f"max_iter must be a whole number >= 0, got {max_iter!r}.")
 
 
-def _not_finite(risk: Risk) -> str:
-    """What is wrong with X where sums over its rows are not finite."""
+def _not_finite(risk: Risk) -> str | None:
+    """What is wrong with X if sums over its rows are not finite."""
     values = risk.X.data if risk.sparse else risk.X
     if not np.isfinite(values).all():
         return "X has NaN or infinite values: drop those rows, or fill them (sklearn.impute.SimpleImputer)."
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest < 1e100:
+        return None
     return (
-        f"X has values up to {np.abs(values).max():.1e}, whose squares overflow: scale the features "
+        f"X has values up to {largest:.1e}, whose squares overflow: scale the features "
         "(sklearn.preprocessing.StandardScaler, or divide by the largest value)."
     )
 

@@ -1,0 +1,118 @@
+"""SPEC E14, and pictures of losses (B3), learning curves (D13) and paths (E11): each draws what it was given."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_iris
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt  # noqa: E402
+
+from nearline import LogisticRegression, OneVsRest, Risk, coefficients, minimize, path, plots  # noqa: E402
+from nearline.losses import LOSSES  # noqa: E402
+
+IRIS = load_iris(return_X_y=True)
+
+
+@pytest.fixture(autouse=True)
+def _drawn_and_closed():
+    """What is drawn can also be rendered."""
+    yield
+    for number in plt.get_fignums():
+        plt.figure(number).canvas.draw()
+    plt.close("all")
+
+
+def labels(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_every_margin_loss_is_a_line():
+    ax = plots.plot_losses()
+    assert labels(ax) == [name for name, loss in LOSSES.items() if not loss.joint]
+    assert len(ax.get_lines()) == len(labels(ax))
+    for line in ax.get_lines():
+        z, value = line.get_data()
+        assert value[-1] == LOSSES[line.get_label()].value(z[-1:, None], np.ones(1, dtype=int))[0]
+
+
+def test_log2_scales_the_logistic_loss_to_one_at_zero():
+    """B3."""
+    ax = plots.plot_losses(["zero-one", "logistic"], log2=True)
+    assert labels(ax) == ["zero-one", "logistic / log 2"]
+    z, value = ax.get_lines()[1].get_data()
+    assert value[np.argmin(np.abs(z))] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", ["huber", "softmax"])
+def test_only_losses_of_the_margin_have_a_curve(name):
+    with pytest.raises(ValueError, match=r"no loss of the margin.*'hinge'"):
+        plots.plot_losses([name])
+
+
+def test_objective_per_iteration():
+    """D13: one line a solver, as long as its trace, on axes that were given."""
+    risk = Risk(*IRIS, loss="softmax", alpha=1e-2)
+    solutions = {name: minimize(risk, name) for name in ("lbfgs", "newton")}
+    given = plt.subplots()[1]
+    ax = plots.plot_objective(solutions, ax=given)
+    assert ax is given
+    assert [label.split()[0] for label in labels(ax)] == ["lbfgs", "newton"]
+    for line, solution in zip(ax.get_lines(), solutions.values()):
+        assert len(line.get_xdata()) == solution.n_iter + 1
+        assert (line.get_ydata() > 0).all()
+
+
+def test_coefficient_path():
+    """E11: a line for each weight that moves and one for 0; the largest are named."""
+    X, y = IRIS
+    alphas, W, _ = coefficients(path(X, y == 1, regularizer="l1", n_alphas=10))
+    ax = plots.plot_coefficients(alphas, W[:, 0], names=list("abcd"), top=2)
+    moved = np.abs(W[:, 0]).max(axis=0)
+    assert len(ax.get_lines()) == np.count_nonzero(moved) + 1
+    assert labels(ax) == np.array(list("abcd"))[np.argsort(-moved)[:2]].tolist()
+    assert ax.xaxis_inverted()
+    still = plots.plot_coefficients(alphas, np.zeros((10, 4)))
+    assert still.get_legend() is None
+
+
+def test_fold_scores():
+    """A point for each fold, a line through the means, bars of one standard deviation."""
+    alphas, scores = np.array([1.0, 0.1, 0.01]), np.random.default_rng(0).uniform(size=(3, 5))
+    ax = plots.plot_path_scores(alphas, scores, label="one")
+    points, line = ax.get_lines()[0], ax.containers[0]
+    assert len(points.get_xdata()) == 15
+    np.testing.assert_allclose(line[0].get_ydata(), scores.mean(axis=1))
+    bars = np.array([segment[:, 1] for segment in line[2][0].get_segments()])
+    np.testing.assert_allclose((bars[:, 1] - bars[:, 0]) / 2, scores.std(axis=1, ddof=1))
+    plots.plot_path_scores(alphas, scores + 1, label="two", ax=ax)
+    assert labels(ax) == ["one", "two"]
+    assert ax.containers[0][0].get_color() != ax.containers[1][0].get_color()
+    with pytest.raises(ValueError, match="at least 2 folds"):
+        plots.plot_path_scores(alphas, scores[:, :1])
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_weight_templates(n_classes):
+    """E14: each class's weights as an image; of two classes the first has the opposite signs."""
+    X, y = load_digits(n_class=n_classes, return_X_y=True)
+    model = LogisticRegression(alpha=1e-2).fit(X / 16.0, y)
+    axes = plots.plot_templates(model, (8, 8))
+    assert [ax.get_title() for ax in axes] == [str(c) for c in range(n_classes)]
+    images = [np.asarray(ax.get_images()[0].get_array()) for ax in axes]
+    np.testing.assert_array_equal(images[1], model.coef_[-1 if n_classes == 2 else 1].reshape(8, 8))
+    if n_classes == 2:
+        np.testing.assert_array_equal(images[0], -images[1])
+
+
+def test_decision_regions():
+    """E9: regions, points of each class, and where votes do not settle the matter."""
+    X, y = IRIS[0][:, :2], np.array(["a", "b", "c"])[IRIS[1]]
+    model = OneVsRest(LogisticRegression()).fit(X, y)
+    ax = plots.plot_regions(model.predict, X, y, ambiguous=model.ambiguous, steps=20)
+    assert labels(ax) == ["a", "b", "c"]
+    flat = np.column_stack([X[:, 0], np.ones(150)])  # no extent in one direction
+    plots.plot_regions(LogisticRegression().fit(flat, y).predict, flat, y, steps=20)
+    with pytest.raises(ValueError, match="in the plane"):
+        plots.plot_regions(model.predict, IRIS[0], y)
