@@ -13,7 +13,7 @@ def cut():
     return "three digits", (X[:150] / 16.0).astype(np.float32), y[:150], None
 
 
-def test_the_leaderboard_has_every_model_with_its_certificate(cut, capsys):
+def test_the_leaderboard_has_every_model_with_its_certificate(cut, capsys, tmp_path):
     rows = demo.run(cut)
     printed = capsys.readouterr().out
     tuned, plain = (dict(models()) for models in (demo.candidates, demo.without_alpha))
@@ -28,6 +28,8 @@ def test_the_leaderboard_has_every_model_with_its_certificate(cut, capsys):
         assert (row.gap is not None and row.gap <= 1e-4) == (row.name in tuned)
     assert f"winner by cross-validation: {rows[0].name}" in printed
     assert printed.count("tested once") == 1
+    pytest.importorskip("matplotlib")
+    assert demo.draw_tuning(rows, tmp_path).stat().st_size > 10_000
 
 
 def test_wilson_interval():

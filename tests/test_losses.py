@@ -182,3 +182,17 @@ def test_pair_loss_balance_on_any_flow(K, seed):
     balanced = loss.balance(u, targets, weights)
     np.testing.assert_allclose(weights @ balanced, 0.0, atol=1e-8)
     assert np.isfinite(loss.conjugate(balanced, targets)).all()
+
+
+@pytest.mark.parametrize("name", ["logistic", "softmax"])
+def test_log_probabilities_stay_finite(name):
+    """B3, B11: scores of +-1e4 have log probabilities, although the probabilities round to 0 and 1."""
+    loss, extreme = LOSSES[name], np.array([[1e4, -1e4, 0.0], [-1e4, -2e4, -3e4], [0.1, -0.4, 2.0]])
+    blocks = [extreme] if loss.joint else [extreme, extreme[:, :1]]
+    for scores in blocks:
+        logarithms = loss.log_probabilities(scores)
+        assert np.isfinite(logarithms).all()
+        np.testing.assert_allclose(np.exp(logarithms), loss.probabilities(scores), rtol=1e-12)
+        np.testing.assert_allclose(np.exp(logarithms).sum(axis=1), 1.0)
+        if scores.shape[1] > 1:
+            assert (logarithms.argmax(axis=1) == scores.argmax(axis=1)).all()

@@ -28,6 +28,7 @@ class Row:
     solver: str
     seconds: float
     model: Any
+    path: Any = None  # PathScores, where alpha was tuned
 
 
 def digits() -> tuple[str, Any, Array, Any]:
@@ -112,7 +113,16 @@ def contest(X: Any, y: Array, encode: Any) -> list[Row]:
         fitted = pipeline[-1]
         seconds = time.perf_counter() - began
         rows.append(
-            Row(name, fitted.alpha, result.scores[best], fitted.gap_, fitted.solver_, seconds, pipeline)
+            Row(
+                name,
+                fitted.alpha,
+                result.scores[best],
+                fitted.gap_,
+                fitted.solver_,
+                seconds,
+                pipeline,
+                result,
+            )
         )
     for name, model in without_alpha():
         began = time.perf_counter()
@@ -196,6 +206,37 @@ def draw(out: Path) -> list[Path]:
     return written
 
 
+def draw_tuning(rows: list[Row], out: Path) -> Path:
+    """Cross-validated accuracy over alpha, a panel for the losses and one for the penalties."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from nearline import plots
+
+    panels = {
+        "Losses, with an L2 penalty": (
+            "logistic, L2",
+            "sparsemax",
+            "SVM, squared hinge",
+            "SVM, hinge",
+            "least squares",
+        ),
+        "Penalties, of the logistic loss": ("logistic, L2", "logistic, elastic net", "logistic, L1"),
+    }
+    paths = {row.name: row.path for row in rows}
+    figure, axes = plt.subplots(1, 2, figsize=(12.5, 4.4), layout="constrained")
+    for ax, (title, names) in zip(axes, panels.items()):
+        for name in names:
+            plots.plot_path_scores(paths[name].alphas, paths[name].scores, label=name, ax=ax)
+        ax.set(title=f"{title} (bars: ±1 standard deviation)", ylabel="accuracy on the fold left out")
+    file = out / "tuning.png"
+    figure.savefig(file, dpi=120)
+    plt.close(figure)
+    return file
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="nearline.demo", description=__doc__.splitlines()[0] if __doc__ else None
@@ -204,9 +245,9 @@ def main(arguments: list[str] | None = None) -> None:
     out = parser.parse_args(arguments).out
     out.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()
-    for data in (digits(), penguins()):
-        run(data)
-    written = draw(out)
+    rows = run(digits())
+    run(penguins())
+    written = [*draw(out), draw_tuning(rows, out)]
     print("\npictures: " + ", ".join(map(str, written)))
     print(f"done in {time.perf_counter() - began:.1f} s")
 

@@ -276,8 +276,10 @@ class LinearClassifier(LinearModel):
     @available_if(defines_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of the class probabilities."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+        scores = self._scores(X)
+        logarithms = self.loss_.log_probabilities(scores.astype(np.float64))
+        assert logarithms is not None
+        return logarithms.astype(scores.dtype)
 
 
 class LogisticRegression(LinearClassifier):

@@ -57,6 +57,14 @@ class Loss(ABC):
         """Class probabilities (n, C) that the loss defines, None if it defines none."""
         return None
 
+    def log_probabilities(self, scores: Array) -> Array | None:
+        """Their logarithms; losses whose probabilities are never 0 keep these finite for any scores."""
+        p = self.probabilities(scores)
+        if p is None:
+            return None
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(p))
+
     def null_bias(self, class_weights: Array, n_outputs: int) -> Array | None:
         """Bias that minimizes the loss at W = 0 for classes of these weights, where it is known in closed form."""
         return None

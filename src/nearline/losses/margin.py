@@ -115,6 +115,15 @@ class Logistic(MarginLoss):
     def positive_probability(self, f: Array) -> Array:
         return sigmoid(f)
 
+    def probabilities(self, scores: Array) -> Array:
+        return np.asarray(np.exp(self.log_probabilities(scores)))
+
+    def log_probabilities(self, scores: Array) -> Array:
+        if scores.shape[1] == 1:
+            return -np.logaddexp(0.0, np.hstack([scores, -scores]))
+        logarithms = -np.logaddexp(0.0, -scores)  # of each class against the rest, on its own
+        return np.asarray(logarithms - np.logaddexp.reduce(logarithms, axis=1, keepdims=True))
+
 
 @dataclass(frozen=True)
 class PerceptronLoss(MarginLoss):

@@ -64,6 +64,9 @@ class Softmax(SimplexLoss):
     def probabilities(self, scores: Array) -> Array:
         return softmax(scores)
 
+    def log_probabilities(self, scores: Array) -> Array:
+        return log_softmax(scores)
+
 
 @dataclass(frozen=True)
 class Sparsemax(SimplexLoss):
@@ -210,6 +213,12 @@ class WestonWatkins(PairLoss):
 def in_simplex(p: Array) -> Array:
     """Which rows are probability vectors (sums up to rounding)."""
     return np.asarray((p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1.0) <= ROUNDING * p.shape[1]))
+
+
+def log_softmax(scores: Array) -> Array:
+    """The logarithm of the softmax map, finite where probabilities round to 0."""
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
 def softmax(scores: Array) -> Array:
