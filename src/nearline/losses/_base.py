@@ -65,6 +65,10 @@ class Loss(ABC):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(p))
 
+    def smoothed(self, stretch: float) -> "Loss | None":
+        """The loss with its kinks rounded off over a stretch of scores, its duals valid for this one too."""
+        return None
+
     def null_bias(self, class_weights: Array, n_outputs: int) -> Array | None:
         """Bias that minimizes the loss at W = 0 for classes of these weights, where it is known in closed form."""
         return None

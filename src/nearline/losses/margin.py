@@ -168,6 +168,30 @@ class Hinge(MarginLoss):
         positive = class_weights[1:] if n_outputs == 1 else class_weights
         return np.sign(2.0 * positive - class_weights.sum())
 
+    def smoothed(self, stretch: float) -> "SmoothedHinge":
+        return SmoothedHinge(stretch)
+
+
+@dataclass(frozen=True)
+class SmoothedHinge(MarginLoss):
+    """max over a in [-1, 0] of a (z - 1) - (stretch/2) a^2: the hinge but for a parabola between 1 - stretch and 1."""
+
+    name: ClassVar[str] = "smoothed-hinge"
+    stretch: float = 1.0
+
+    def phi(self, z: Array) -> Array:
+        slack = np.maximum(1.0 - z, 0.0)
+        return np.where(slack < self.stretch, slack**2 / (2.0 * self.stretch), slack - 0.5 * self.stretch)
+
+    def dphi(self, z: Array) -> Array:
+        return -np.clip((1.0 - z) / self.stretch, 0.0, 1.0)
+
+    def d2phi(self, z: Array) -> Array:
+        return ((z < 1.0) & (z > 1.0 - self.stretch)) / self.stretch
+
+    def phi_conjugate(self, a: Array) -> Array:
+        return _within(a, -1.0, 0.0, a + 0.5 * self.stretch * a * a)
+
 
 @dataclass(frozen=True)
 class SquaredHinge(MarginLoss):

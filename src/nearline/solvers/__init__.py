@@ -20,6 +20,7 @@ from nearline.solvers.newton import IRLS, Newton, NewtonCG
 from nearline.solvers.perceptron import PerceptronRule
 from nearline.solvers.preconditioned import MOST_SPARSE_FEATURES, PreconditionedLBFGS
 from nearline.solvers.sgd import SGD
+from nearline.solvers.smoothing import Smoothing
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
@@ -36,6 +37,7 @@ SOLVERS: dict[str, Solver] = {
         DualCoordinateDescent(),
         CoordinateDescent(),
         Fista(),
+        Smoothing(),
     )
 }
 
@@ -50,7 +52,7 @@ def preference(risk: Risk) -> list[Solver]:
     wide = risk.sparse and risk.n_features > MOST_SPARSE_FEATURES
     sweeps = wide and (not risk.bias or risk.loss.name == "squared-hinge")
     smooth = ("closed-form", *(["dual-coordinate-descent"] * sweeps), "preconditioned-lbfgs", "lbfgs")
-    kinks = ("dual-coordinate-descent", "coordinate-descent", "fista", "sgd")
+    kinks = ("dual-coordinate-descent", "coordinate-descent", "fista", "smoothing", "sgd")
     return [SOLVERS[name] for name in smooth + kinks]
 
 
@@ -97,6 +99,7 @@ __all__ = [
     "PerceptronRule",
     "PreconditionedLBFGS",
     "RidgeFactorization",
+    "Smoothing",
     "Solution",
     "Solver",
     "State",

@@ -90,7 +90,8 @@ class DualCoordinateDescent(Solver):
             able = "'coordinate-descent' or 'fista'" if risk.l1 > 0 else "'lbfgs' or 'newton-cg'"
             return f"Solver '{self.name}' serves {served}, not '{risk.loss.name}': use {able}."
         if risk.l1 > 0:
-            able = "'coordinate-descent', 'fista' or 'sgd'" if risk.loss.smooth else "'sgd'"
+            kinks = "'sgd'" if risk.loss.smoothed(1.0) is None else "'smoothing' or 'sgd'"
+            able = "'coordinate-descent', 'fista' or 'sgd'" if risk.loss.smooth else kinks
             return (
                 f"Solver '{self.name}' needs a pure L2 penalty and got '{risk.regularizer.name}': use {able}."
             )

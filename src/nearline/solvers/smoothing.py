@@ -1,0 +1,90 @@
+"""Smoothing: losses with kinks under penalties with kinks, by way of losses without (SPEC E11)."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from nearline.arrays import Design
+from nearline.params import Params
+from nearline.risk import Risk
+from nearline.solvers._base import Solver, State, minimize
+from nearline.solvers.coordinate_descent import CoordinateDescent
+
+
+@dataclass
+class SmoothingState(State):
+    """The best point so far is the state's; the next risk starts from the last."""
+
+    stretch: float = field(kw_only=True)  # over which the next loss is rounded off
+    tol: float = field(kw_only=True)
+    X: Design = field(kw_only=True)  # in float64: slopes over a short stretch multiply the errors of scores
+    last: Params = field(kw_only=True)
+    vain: int = 0  # stretches in a row that brought nothing
+
+
+@dataclass(frozen=True)
+class Smoothing(Solver):
+    """Round the loss's kinks off over ever shorter stretches; each risk starts where the last ended.
+
+    The hinge becomes phi_mu(z) = max over a in [-1, 0] of a (z - 1) - (mu/2) a^2. Its slopes are duals of the hinge
+    itself, so that they certify the fit: the gap is at most that of the rounded risk and mu/2. One iteration minimizes
+    one rounded risk by coordinate descent, then mu falls tenfold.
+    """
+
+    name: ClassVar[str] = "smoothing"
+    max_iter: int = 30
+
+    def refuses(self, risk: Risk) -> str | None:
+        if risk.loss.refusal is not None:
+            return f"{risk.loss.refusal}."
+        if risk.loss.smooth:
+            return (
+                f"Solver '{self.name}' is for losses with kinks and '{risk.loss.name}' has none: use 'fista'."
+            )
+        if risk.unpenalized:
+            return f"Solver '{self.name}' needs a penalty (alpha > 0 and a regularizer): use 'sgd'."
+        if risk.loss.smoothed(1.0) is None:
+            able = "'sgd'" if risk.l1 > 0 else "'dual-coordinate-descent' or 'sgd'"
+            return f"Solver '{self.name}' cannot round off the kinks of loss '{risk.loss.name}': use {able}."
+        return None
+
+    def start(self, risk: Risk, params: Params, tol: float) -> SmoothingState:
+        warm = bool(params.W.any())
+        point = risk.scored(params) if warm else risk.null_point
+        return SmoothingState(
+            point,
+            estimate=np.inf,
+            stretch=0.01 if warm else 1.0,
+            tol=tol,
+            X=risk.X.astype(np.float64, copy=False),
+            last=point.params,
+        )
+
+    def step(self, risk: Risk, state: State) -> SmoothingState:
+        assert isinstance(state, SmoothingState)
+        loss = risk.loss.smoothed(state.stretch)
+        assert loss is not None
+        rounded = Risk(
+            state.X,
+            risk.targets,
+            loss=loss,
+            regularizer=risk.regularizer,
+            alpha=risk.alpha,
+            weights=risk.weights,
+            bias=risk.bias,
+            n_classes=risk.n_classes,
+        )
+        aim = max(0.2 * state.tol, 0.05 * state.stretch)
+        state.last = minimize(rounded, CoordinateDescent(), state.last, tol=aim).params
+        point = risk.scored(state.last)
+        duals = loss.value_and_gradient(rounded.passes.scores(state.last), risk.targets)[1]
+        gap = risk.gap(point, duals)
+        assert gap is not None
+        assert state.estimate is not None
+        state.vain += 1
+        if gap < state.estimate:
+            state.point, state.duals, state.estimate, state.vain = point, duals, gap, 0
+        state.stretch *= 0.1
+        state.stuck = state.vain >= 2
+        return state

@@ -1,0 +1,99 @@
+"""SPEC E11, B5: the hinge under L1 and elastic net, against linear programs and on features of any scale."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from sklearn.datasets import load_breast_cancer, load_wine
+
+from conftest import tiny_problem
+from nearline import LinearClassifier, Risk, minimize, num_threads, path
+from nearline.losses import LOSSES
+from nearline.losses.margin import SmoothedHinge
+
+HINGE = LOSSES["hinge"]
+RAW = load_breast_cancer(return_X_y=True)  # features from 1e-3 to 4e3
+
+
+def least_l1_hinge(X, targets, alpha):
+    """min alpha |w|_1 + mean slack as a linear program in (w+, w-, b, slack)."""
+    n, d = X.shape
+    y = 2.0 * targets - 1.0
+    cost = np.concatenate([np.full(2 * d, alpha), [0.0], np.full(n, 1.0 / n)])
+    rows = -np.hstack([y[:, None] * X, -y[:, None] * X, y[:, None], np.eye(n)])
+    bounds = [(0, None)] * (2 * d) + [(None, None)] + [(0, None)] * n
+    return linprog(cost, A_ub=rows, b_ub=-np.ones(n), bounds=bounds).fun
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.01, 1e-3])
+def test_it_reaches_the_optimum_of_the_linear_program(alpha):
+    X, targets = tiny_problem(2, n=60, d=6)
+    risk = Risk(X, targets, loss="hinge", regularizer="l1", alpha=alpha)
+    solution = minimize(risk, tol=1e-6)
+    assert (solution.solver, solution.converged) == ("smoothing", True)
+    excess = (solution.value - least_l1_hinge(X, targets, alpha)) / risk.null_value
+    assert -1e-9 <= excess <= solution.gap + 1e-9
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("regularizer", ["l1", "elastic-net"])
+def test_scales_do_not_matter(regularizer, dtype):
+    X, y = RAW
+    model = LinearClassifier(loss="hinge", regularizer=regularizer, alpha=1e-3).fit(X.astype(dtype), y)
+    assert model.solver_ == "smoothing"
+    assert model.gap_ <= 1e-4
+    assert model.score(X.astype(dtype), y) > 0.95
+    assert model.coef_.dtype == dtype
+    assert len(model.objective_path_) == model.n_iter_ + 1
+
+
+def test_one_vs_rest_with_exact_zeros():
+    X, y = load_wine(return_X_y=True)
+    model = LinearClassifier(loss="hinge", regularizer="l1", alpha=1e-2).fit(X, y)
+    assert model.gap_ <= 1e-4
+    assert (model.coef_ == 0).any()
+    assert model.score(X, y) > 0.95
+
+
+def test_paths_start_where_the_last_fit_ended():
+    X, y = RAW
+    for _, solution in path(X, y, loss="hinge", regularizer="elastic-net", n_alphas=4):
+        assert solution.gap <= 1e-4
+
+
+def test_same_bits_on_any_number_of_threads():
+    X, y = RAW
+    fits = []
+    for n in (1, 2):
+        with num_threads(n):
+            fits.append(LinearClassifier(loss="hinge", regularizer="l1", alpha=1e-3).fit(X, y).coef_)
+    np.testing.assert_array_equal(*fits)
+
+
+@pytest.mark.parametrize("stretch", [1.0, 0.1, 1e-3])
+def test_the_rounded_hinge(stretch):
+    """It is the hinge less at most half the stretch; slope and conjugate are those of its definition."""
+    rounded, z = SmoothedHinge(stretch), np.linspace(-3.0, 3.0, 1201)
+    excess = HINGE.phi(z) - rounded.phi(z)
+    assert (excess >= -1e-12).all()
+    assert (excess <= 0.5 * stretch + 1e-12).all()
+    assert (np.diff(rounded.dphi(z)) >= 0).all()
+    a = np.linspace(-1.0, 0.0, 2001)[:, None]
+    defined = (a * (z - 1.0) - 0.5 * stretch * a * a).max(axis=0)
+    np.testing.assert_allclose(rounded.phi(z), defined, atol=1e-6)
+    slopes = rounded.dphi(z)
+    np.testing.assert_allclose(rounded.phi(z) + rounded.phi_conjugate(slopes), slopes * z, atol=1e-9)
+    assert np.isfinite(HINGE.phi_conjugate(slopes)).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "able"),
+    [
+        ({"loss": "logistic"}, "'fista'"),
+        ({"loss": "crammer-singer"}, "'dual-coordinate-descent'"),
+        ({"loss": "hinge", "alpha": 0.0}, "'sgd'"),
+    ],
+)
+def test_what_it_does_not_serve(change, able):
+    X, targets = tiny_problem(2)
+    with pytest.raises(ValueError, match=f"Solver 'smoothing'.*{able}"):
+        minimize(Risk(X, targets, **change), "smoothing")
