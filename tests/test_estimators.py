@@ -147,6 +147,18 @@ def test_hard_margin_is_the_soft_margin_at_small_alpha(loss):
         assert hard.error_bound_ > 0
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.0), (1e6, 0.0), (1e-6, 0.0), (1.0, 1e6), (1e-3, 1.0)])
+def test_hard_margins_follow_scales_and_shifts(scale, shift, sparse):
+    """E4: the margin is a distance; units and origin of the features do not matter."""
+    X, y = np.array([[0.0, 0.0], [1.0, 1.0], [3.0, 1.0], [4.0, 0.0]]), [0, 0, 1, 1]
+    rows = X * scale + (0.0 if sparse else shift)
+    model = LinearSVM(hard_margin=True).fit(csr_matrix(rows) if sparse else rows, y)
+    assert model.margin_ == pytest.approx(scale, rel=1e-3)
+    assert 1.0 / np.linalg.norm(model.coef_) == pytest.approx(scale, rel=1e-3)
+    assert model.support_.tolist() == [1, 2]
+
+
 def test_hard_margin_on_overlapping_rows_says_so():
     with pytest.raises(ValueError, match=r"no hard margin.*is_separable"):
         LinearSVM(hard_margin=True).fit(np.array([[0.0], [1.0], [1.0], [2.0]]), [0, 1, 0, 1])

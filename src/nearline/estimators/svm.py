@@ -1,5 +1,6 @@
 """LinearSVM: soft and hard margin, one-vs-rest, Weston-Watkins and Crammer-Singer (SPEC E4, E7)."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from nearline.arrays import Array, Design, is_sparse
 from nearline.estimators.linear import LinearClassifier
 from nearline.losses import Loss
+from nearline.params import Params
 from nearline.risk import Risk
 from nearline.solvers import Solution, minimize
 
@@ -92,10 +94,12 @@ class LinearSVM(LinearClassifier):
     def _hard_margin(self, risk: Risk) -> tuple[Risk, Solution]:
         """The soft margin at an alpha so small that no row has a loss: then both have the same solution.
 
-        alpha falls until the slack is gone; the gap is then tightened relative to the (small) value of the risk, and
-        the weights are scaled so that the smallest functional margin is exactly 1.
+        alpha falls until the slack is gone; the gap is then tightened relative to the (small) value of the risk. Rows
+        are first brought to radius 1 (W = W'/r and alpha = alpha' r^2 give the same risk): else |W|^2 could be too
+        small or too large to be told from rounding beside the loss.
         """
-        hinge = Risk(
+        center, radius = _ball(risk)
+        given = Risk(
             risk.X,
             risk.targets,
             loss="hinge" if self.loss == "squared-hinge" else self.loss if risk.loss.joint else "hinge",
@@ -103,7 +107,12 @@ class LinearSVM(LinearClassifier):
             bias=self.bias,
             n_classes=risk.n_classes,
         )
-        alpha, start = 1.0 / float(np.max(_squared_norms(risk.X)) + 1.0), None
+        X = risk.X / radius if center is None else (risk.X - center) / radius
+        hinge = Risk(
+            X.astype(np.float64), given.targets, loss=given.loss, weights=given.weights, bias=self.bias,
+            n_classes=given.n_classes,
+        )  # fmt: skip
+        alpha, start = 0.5, None
         for _ in range(60):
             risk = hinge.with_alpha(alpha)
             solution = minimize(risk, self.solver, start, tol=self.tol)
@@ -113,7 +122,9 @@ class LinearSVM(LinearClassifier):
                 solution = minimize(risk, self.solver, solution.params, tol=max(aim, 1e-13))
                 point = risk.at(solution.params)
                 if point.data_loss <= max(self.tol, 1e-6) * point.value:
-                    return risk, solution
+                    W, b = solution.params.W / radius, solution.params.b
+                    b = b if center is None else b - W @ center
+                    return given.with_alpha(alpha * radius**2), replace(solution, params=Params.of(W, b))
             start, alpha = solution.params, 0.25 * alpha
             if alpha < 1e-14:
                 break
@@ -140,6 +151,13 @@ def _squared_norms(X: Design) -> Array:
     if is_sparse(X):
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def _ball(risk: Risk) -> tuple[Array | None, float]:
+    """Mean and radius of the rows; no mean where a shift would change the model or fill in zeros."""
+    center = risk.passes.column_moments[0] if risk.bias and not risk.sparse else None
+    squares = _squared_norms(risk.X if center is None else risk.X - center)
+    return center, float(np.sqrt(squares.max())) or 1.0
 
 
 def _squared_radius(risk: Risk) -> float:
