@@ -46,6 +46,15 @@ def test_scales_do_not_matter(regularizer, dtype):
     assert len(model.objective_path_) == model.n_iter_ + 1
 
 
+@pytest.mark.parametrize("alpha", [1e-6, 1e-7])
+def test_it_goes_on_where_the_dual_gives_up(alpha):
+    """With an L2 penalty too: 'auto' does not end at what the precision of one solver allows."""
+    X, y = RAW
+    solution = minimize(Risk(X, y, loss="hinge", alpha=alpha))
+    assert solution.converged
+    assert solution.gap <= 1e-4
+
+
 def test_one_vs_rest_with_exact_zeros():
     X, y = load_wine(return_X_y=True)
     model = LinearClassifier(loss="hinge", regularizer="l1", alpha=1e-2).fit(X, y)

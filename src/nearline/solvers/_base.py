@@ -128,7 +128,7 @@ def minimize(
     >>> bool(solution.gap <= 1e-8)
     True
     """
-    from nearline.solvers import choose
+    from nearline.solvers import SOLVERS, choose
 
     chosen = choose(risk, solver)
     _check_limits(tol, max_iter)
@@ -141,7 +141,13 @@ def minimize(
         chosen = replace(chosen, max_iter=max_iter)  # a solver may do its last iteration in another way
     began = time.perf_counter()
     try:
-        return _loop(risk, chosen, risk.zeros() if start is None else start.copy(), tol, callback, began)
+        solution = _loop(risk, chosen, risk.zeros() if start is None else start.copy(), tol, callback, began)
+        other = SOLVERS["smoothing"]
+        # Sweeps over the dual end early where features of very different scales meet a small alpha.
+        if solver == "auto" and solution.status is Status.PRECISION and other.refuses(risk) is None:
+            again = _loop(risk, other, solution.params.copy(), tol, callback, began)
+            solution = min(solution, again, key=lambda found: np.inf if found.gap is None else found.gap)
+        return solution
     except np.linalg.LinAlgError as error:  # what factorizations say of NaN and infinity
         raise ValueError(_not_finite(risk) or str(error)) from error
 
