@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import indent
 
 import nearline._core._portable as core
 from nanobind.stubgen import StubGen
@@ -36,13 +37,10 @@ def simple(text: str) -> str:
     return re.sub(r"NDArray(?:\[[\w.]+\])?", "Array", text)
 
 
-def stub() -> str:
-    """The text of the stub, not yet formatted."""
-    generator = StubGen(core, quiet=True)
-    generator.put(core)
+def signatures(nodes: list[ast.stmt]) -> list[str]:
+    """Functions, with the overloads that differ in nothing but types of arrays as one."""
     heads: dict[str, dict[str, str]] = {}  # function -> its distinct heads -> docstring
-    parts = [HEAD]
-    for node in ast.parse(generator.get()).body:
+    for node in nodes:
         if isinstance(node, ast.FunctionDef):
             assert node.returns is not None
             for more in (node.args.vararg, node.args.kwarg):  # nanobind leaves *args and **kwargs untyped
@@ -51,13 +49,24 @@ def stub() -> str:
             head = simple(f"def {node.name}({ast.unparse(node.args)}) -> {ast.unparse(node.returns)}:")
             own = heads.setdefault(node.name, {})
             own[head] = ast.get_docstring(node) or own.get(head, "")
-        elif isinstance(node, ast.ClassDef):
-            parts.append(simple(ast.unparse(node)))
+    parts = []
     for own in heads.values():
         for head, doc in own.items():
             mark = "@overload\n" if len(own) > 1 else ""
             parts.append(f'{mark}{head}\n    """{doc}"""\n' if doc else f"{mark}{head} ...\n")
-    text = "\n".join(parts)
+    return parts
+
+
+def stub() -> str:
+    """The text of the stub, not yet formatted."""
+    generator = StubGen(core, quiet=True)
+    generator.put(core)
+    nodes = ast.parse(generator.get()).body
+    parts = [HEAD]
+    for node in nodes:
+        if isinstance(node, ast.ClassDef):
+            parts.append(f"class {node.name}:\n" + indent("".join(signatures(node.body)), "    "))
+    text = "\n".join(parts + signatures(nodes))
     return text if "@overload" in text else text.replace(", overload", "")
 
 

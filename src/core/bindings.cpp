@@ -10,4 +10,5 @@ NL_DEFINE_MODULE(NL_MODULE, m) {
     nearline::bind_csr(m);
     nearline::bind_sgd(m);
     nearline::bind_dual(m);
+    nearline::bind_neighbors(m);
 }

@@ -22,5 +22,6 @@ void bind_sparse_pass(nb::module_& m);
 void bind_csr(nb::module_& m);
 void bind_sgd(nb::module_& m);
 void bind_dual(nb::module_& m);
+void bind_neighbors(nb::module_& m);
 
 }  // namespace nearline

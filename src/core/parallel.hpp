@@ -48,4 +48,27 @@ void parallel_for(std::size_t n_tasks, double work, const Task& task) {
     if (error) std::rethrow_exception(error);
 }
 
+// Lets a long loop end early: Ctrl-C is noticed by the thread that came from Python, and told to the others.
+class Watch {
+  public:
+    // work: operations done since the last call. False: give up, the result is not wanted any more.
+    bool go_on(double& work) {
+        if (work < 1e6) return true;
+        work = 0.0;
+        if (std::this_thread::get_id() == caller_) {
+            try {
+                check_interrupt();
+            } catch (...) {
+                stopped_.store(true);
+                throw;
+            }
+        }
+        return !stopped_.load(std::memory_order_relaxed);
+    }
+
+  private:
+    std::thread::id caller_ = std::this_thread::get_id();
+    std::atomic<bool> stopped_{false};
+};
+
 }  // namespace nearline

@@ -224,29 +224,6 @@ class Plane<SparseRows<T>> {  // all columns of a feature side by side
     std::vector<double> values;
 };
 
-// Lets a long loop end early: Ctrl-C is noticed by the thread that came from Python, and told to the others.
-class Watch {
-  public:
-    // work: operations done since the last call. False: give up, the result is not wanted any more.
-    bool go_on(double& work) {
-        if (work < 1e6) return true;
-        work = 0.0;
-        if (std::this_thread::get_id() == caller_) {
-            try {
-                check_interrupt();
-            } catch (...) {
-                stopped_.store(true);
-                throw;
-            }
-        }
-        return !stopped_.load(std::memory_order_relaxed);
-    }
-
-  private:
-    std::thread::id caller_ = std::this_thread::get_id();
-    std::atomic<bool> stopped_{false};
-};
-
 // Columns [first, last) of task t out of n_tasks, as even as can be.
 inline std::size_t share_begin(std::size_t columns, std::size_t n_tasks, std::size_t t) {
     return columns * t / n_tasks;

@@ -11,6 +11,40 @@ isa: str
 def default_threads() -> int:
     """Number of threads that the environment asks for, else the cores this process may use."""
 
+class Search:
+    def __init__(
+        self,
+        metric: str,
+        exponent: float,
+        q: Array,
+        bytes: Array,
+        whole: Array,
+        groups: Array,
+        k: int,
+        radius: float,
+    ) -> None: ...
+    def scan(self, X: Array, sizes: Array, groups: Array, blocks: Array, **job: object) -> None: ...
+    def scan_all(self, X: Array, sizes: Array, groups: Array) -> None: ...
+    def scan_sparse(
+        self,
+        starts: Array,
+        features: Array,
+        values: Array,
+        column_starts: Array,
+        column_rows: Array,
+        column_values: Array,
+        groups: Array,
+        q_starts: Array,
+        q_features: Array,
+        q_values: Array,
+        n_features: int,
+    ) -> None: ...
+    def scan_distances(self, D: Array, groups: Array, first: int) -> None: ...
+    def finish(self, n_found: Array, n_ties: Array) -> None: ...
+    def write(
+        self, starts: Array, distances: Array, indices: Array, tie_starts: Array, ties: Array
+    ) -> None: ...
+
 def descend_sparse(
     values: Array,
     rows: Array,
@@ -281,3 +315,15 @@ def pack_rows(
     ranks: Array,
 ) -> None:
     """Copy CSR rows in an order of their own, features renumbered by how often they occur (ranks)."""
+
+def row_lengths(X: Array, out: Array) -> None:
+    """out := |x| of each row."""
+
+def panel_rows() -> int:
+    """Rows in a panel of packed coordinates."""
+
+def lanes() -> int:
+    """Numbers of float32 in a vector of the machine."""
+
+def tree_order(v: Array, r: int, leaf: int, order: Array) -> None:
+    """Order in which every `leaf` consecutive rows of v are near each other in the first r coordinates."""

@@ -1,0 +1,289 @@
+// Nearest neighbors: search of a block of queries through a filter, or of all rows without one.
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+#include "neighbor_search.hpp"
+#include "neighbor_sparse.hpp"
+
+namespace nearline {
+
+namespace {
+
+using namespace neighbors;
+
+constexpr std::size_t kBlock = 64;  // queries that look at the rows together
+
+template <class A>
+A given(const nb::kwargs& job, const char* name) {
+    return nb::cast<A>(job[name], false);
+}
+template <class T>
+const T* data_or_null(const Vector<const T>& v) {
+    return v.size() ? v.data() : nullptr;
+}
+
+// The lists of some queries, filled by one scan after the other.
+class Search {
+  public:
+    Search(const std::string& metric, double exponent, Matrix<const double> q,
+           Matrix<const std::uint8_t> bytes, Vector<const std::uint8_t> whole,
+           Vector<const std::int64_t> groups, std::size_t k, double radius)
+        : measure_{metric_of(metric), q.shape(1), exponent},
+          q_(q),
+          bytes_(bytes),
+          whole_(whole),
+          groups_(groups),
+          lists_(q.shape(0), NeighborList(k ? k : NeighborList::kUnlimited, radius)) {
+        if (measure_.metric == Metric::cosine) {
+            sizes_.resize(q.shape(0));
+            for (std::size_t i = 0; i < sizes_.size(); ++i)
+                sizes_[i] = measure_.length(q.data() + i * measure_.d);
+        }
+    }
+
+    template <class T>
+    void scan(Matrix<const T> X, Vector<const double> sizes, Vector<const std::int64_t> groups,
+              Vector<const std::int64_t> blocks, nb::kwargs job) {
+        const Rows<T> rows{X.data(), X.shape(1), data_or_null(sizes), data_or_null(groups)};
+        const auto panels = given<Vector<const float>>(job, "panels"),
+                   starts = given<Vector<const float>>(job, "starts"),
+                   squares = given<Vector<const float>>(job, "squares"),
+                   errors = given<Vector<const float>>(job, "errors"),
+                   more_errors = given<Vector<const float>>(job, "more_errors"),
+                   q_squares = given<Vector<const float>>(job, "q_squares");
+        const auto low = given<Matrix<const float>>(job, "low"),
+                   high = given<Matrix<const float>>(job, "high"),
+                   more = given<Matrix<const float>>(job, "more"), v = given<Matrix<const float>>(job, "v"),
+                   q_more = given<Matrix<const float>>(job, "q_more");
+        const auto order = given<Vector<const std::int64_t>>(job, "order");
+        const auto q_errors = given<Vector<const double>>(job, "q_errors"),
+                   q_more_errors = given<Vector<const double>>(job, "q_more_errors"),
+                   bases = given<Vector<const double>>(job, "bases");
+        const auto r = nb::cast<std::size_t>(job["r"]), r2 = nb::cast<std::size_t>(job["r2"]),
+                   chunk = nb::cast<std::size_t>(job["chunk"]);
+        const auto name = nb::cast<std::string>(job["norm"]);
+        const Norm norm = name == "squares"      ? Norm::squares
+                          : name == "magnitudes" ? Norm::magnitudes
+                                                 : Norm::largest;
+        const Filter filter{norm,
+                            order.size(),
+                            r,
+                            chunk,
+                            panels.data(),
+                            starts.data(),
+                            low.data(),
+                            high.data(),
+                            squares.data(),
+                            errors.data(),
+                            r2,
+                            more.data(),
+                            more_errors.data(),
+                            order.data()};
+        const Probes probes{v.shape(0),
+                            v.data(),
+                            q_squares.data(),
+                            q_errors.data(),
+                            q_more.data(),
+                            q_more_errors.data(),
+                            bases.data(),
+                            nb::cast<double>(job["scale"]),
+                            nb::cast<double>(job["relative"])};
+        nb::gil_scoped_release release;
+        switch (norm) {
+            case Norm::squares:
+                return filtered<Norm::squares>(filter, probes, rows, blocks.data());
+            case Norm::magnitudes:
+                return filtered<Norm::magnitudes>(filter, probes, rows, blocks.data());
+            case Norm::largest:
+                return filtered<Norm::largest>(filter, probes, rows, blocks.data());
+        }
+    }
+
+    // Every row against every query.
+    template <class T>
+    void scan_all(Matrix<const T> X, Vector<const double> sizes, Vector<const std::int64_t> groups) {
+        const Rows<T> rows{X.data(), X.shape(1), data_or_null(sizes), data_or_null(groups)};
+        const std::size_t n = X.shape(0), m = lists_.size(), block = 16, n_blocks = (m + block - 1) / block;
+        const Queries queries = all();
+        nb::gil_scoped_release release;
+        Watch watch;
+        parallel_for(n_blocks, static_cast<double>(n) * m * (rows.d + 1), [&](std::size_t b) {
+            const std::size_t first = b * block, last = std::min(m, first + block);
+            double work = 0.0;
+            for (std::size_t i = 0; i < n; ++i) {
+                for (std::size_t a = first; a < last; ++a) {
+                    if (rows.groups && rows.groups[i] == queries.groups[a]) continue;
+                    lists_[a].add(measure_(rows[i], queries.at(a, rows.d), lists_[a].limit()),
+                                  static_cast<std::int64_t>(i));
+                }
+                work += static_cast<double>((last - first) * (rows.d + 1));
+                if (!watch.go_on(work)) return;
+            }
+        });
+    }
+
+    // Sparse rows, by rows and by columns, against sparse queries.
+    template <class T>
+    void scan_sparse(Vector<const std::int64_t> starts, Vector<const std::int32_t> features,
+                     Vector<const T> values, Vector<const std::int64_t> column_starts,
+                     Vector<const std::int32_t> column_rows, Vector<const T> column_values,
+                     Vector<const std::int64_t> groups, Vector<const std::int64_t> q_starts,
+                     Vector<const std::int32_t> q_features, Vector<const double> q_values,
+                     std::size_t n_features) {
+        measure_.d = n_features;
+        SparseRows<T> rows{starts.size() - 1, starts.data(), features.data(),
+                           values.data(),     nullptr,       data_or_null(groups)};
+        SparseRows<double> queries{q_starts.size() - 1, q_starts.data(), q_features.data(),
+                                   q_values.data(),     nullptr,         data_or_null(groups_)};
+        nb::gil_scoped_release release;
+        const std::vector<double> sizes = lengths(rows), q_sizes = lengths(queries);
+        rows.sizes = sizes.data();
+        queries.sizes = q_sizes.data();
+        search_sparse(rows, SparseColumns<T>{column_starts.data(), column_rows.data(), column_values.data()},
+                      queries, measure_, lists_.data());
+    }
+
+    // Distances that someone else has computed: (queries, n), of the rows from number `first` on.
+    void scan_distances(Matrix<const double> D, Vector<const std::int64_t> groups, std::int64_t first) {
+        const std::int64_t* own = data_or_null(groups);
+        nb::gil_scoped_release release;
+        parallel_for(lists_.size(), static_cast<double>(D.size()), [&](std::size_t a) {
+            const double* d = D.data() + a * D.shape(1);
+            for (std::size_t i = 0; i < D.shape(1); ++i)
+                if (!(own && own[i] == groups_.data()[a]))
+                    lists_[a].add(d[i], first + static_cast<std::int64_t>(i));
+        });
+    }
+
+    // Number of tied rows beyond the lists, and (radius) of list entries, of each query; sorts the lists.
+    void finish(Vector<std::int64_t> n_found, Vector<std::int64_t> n_ties) {
+        nb::gil_scoped_release release;
+        parallel_for(lists_.size(), 1e3 * lists_.size(), [&](std::size_t a) {
+            lists_[a].finish();
+            n_found.data()[a] = static_cast<std::int64_t>(lists_[a].best().size());
+            n_ties.data()[a] = static_cast<std::int64_t>(lists_[a].ties().size());
+        });
+    }
+
+    // List a goes to places starts[a].. of distances and indices, its ties to tie_starts[a].. of ties.
+    void write(Vector<const std::int64_t> starts, Vector<double> distances, Vector<std::int64_t> indices,
+               Vector<const std::int64_t> tie_starts, Vector<std::int64_t> ties) const {
+        for (std::size_t a = 0; a < lists_.size(); ++a) {
+            std::int64_t at = starts.data()[a];
+            for (const Neighbor& found : lists_[a].best()) {
+                distances.data()[at] = found.distance;
+                indices.data()[at++] = found.index;
+            }
+            std::copy(lists_[a].ties().begin(), lists_[a].ties().end(), ties.data() + tie_starts.data()[a]);
+        }
+    }
+
+  private:
+    template <class T>
+    std::vector<double> lengths(SparseRows<T> rows) const {
+        std::vector<double> out(rows.n, 0.0);
+        rows.sizes = out.data();
+        for (std::size_t i = 0; i < rows.n; ++i) out[i] = measure_.length(rows[i]);
+        return out;
+    }
+
+    Queries all() const {
+        return {lists_.size(),
+                q_.data(),
+                bytes_.size() ? bytes_.data() : nullptr,
+                data_or_null(whole_),
+                sizes_.empty() ? nullptr : sizes_.data(),
+                data_or_null(groups_)};
+    }
+
+    template <Norm norm, class T>
+    void filtered(const Filter& filter, const Probes& probes, const Rows<T>& rows,
+                  const std::int64_t* members) {
+        const std::size_t m = lists_.size(), n_blocks = (m + kBlock - 1) / kBlock;
+        const Queries queries = all();
+        Watch watch;
+        parallel_for(n_blocks, static_cast<double>(filter.n) * m * (filter.r + 1), [&](std::size_t b) {
+            BlockSearch<norm, T> search(filter, probes, rows, queries, measure_, lists_.data());
+            search.run(members + b * kBlock, std::min(kBlock, m - b * kBlock), watch);
+        });
+    }
+
+    Measure measure_;
+    Matrix<const double> q_;
+    Matrix<const std::uint8_t> bytes_;
+    Vector<const std::uint8_t> whole_;
+    Vector<const std::int64_t> groups_;
+    std::vector<double> sizes_;
+    std::vector<NeighborList> lists_;
+};
+
+template <class T>
+void bind_sparse(nb::class_<Search>& search) {
+    search.def("scan_sparse", &Search::scan_sparse<T>, nb::arg("starts").noconvert(),
+               nb::arg("features").noconvert(), nb::arg("values").noconvert(),
+               nb::arg("column_starts").noconvert(), nb::arg("column_rows").noconvert(),
+               nb::arg("column_values").noconvert(), nb::arg("groups").noconvert(),
+               nb::arg("q_starts").noconvert(), nb::arg("q_features").noconvert(),
+               nb::arg("q_values").noconvert(), nb::arg("n_features"));
+}
+
+template <class T>
+void bind_type(nb::class_<Search>& search, nb::module_& m) {
+    search.def(
+        "scan", &Search::scan<T>, nb::arg("X").noconvert(), nb::arg("sizes").noconvert(),
+        nb::arg("groups").noconvert(), nb::arg("blocks").noconvert(), nb::arg("job"),
+        nb::sig("def scan(self, X: NDArray, sizes: NDArray, groups: NDArray, blocks: NDArray, **job: object) "
+                "-> None"));
+    search.def("scan_all", &Search::scan_all<T>, nb::arg("X").noconvert(), nb::arg("sizes").noconvert(),
+               nb::arg("groups").noconvert());
+    m.def(
+        "row_lengths",
+        [](Matrix<const T> X, Vector<double> out) {
+            const Measure measure{Metric::l2, X.shape(1), 2.0};
+            nb::gil_scoped_release release;
+            constexpr std::size_t block = 512;
+            parallel_for((X.shape(0) + block - 1) / block, static_cast<double>(X.size()), [&](std::size_t t) {
+                for (std::size_t i = t * block; i < std::min(X.shape(0), (t + 1) * block); ++i)
+                    out.data()[i] = measure.length(X.data() + i * X.shape(1));
+            });
+        },
+        nb::arg("X").noconvert(), nb::arg("out").noconvert(), "out := |x| of each row.");
+}
+
+}  // namespace
+
+void bind_neighbors(nb::module_& m) {
+    nb::class_<Search> search(m, "Search");
+    search.def(nb::init<const std::string&, double, Matrix<const double>, Matrix<const std::uint8_t>,
+                        Vector<const std::uint8_t>, Vector<const std::int64_t>, std::size_t, double>(),
+               nb::arg("metric"), nb::arg("exponent"), nb::arg("q").noconvert(), nb::arg("bytes").noconvert(),
+               nb::arg("whole").noconvert(), nb::arg("groups").noconvert(), nb::arg("k"), nb::arg("radius"));
+    bind_type<float>(search, m);
+    bind_type<double>(search, m);
+    bind_type<std::uint8_t>(search, m);
+    bind_sparse<float>(search);
+    bind_sparse<double>(search);
+    search.def("scan_distances", &Search::scan_distances, nb::arg("D").noconvert(),
+               nb::arg("groups").noconvert(), nb::arg("first"));
+    search.def("finish", &Search::finish, nb::arg("n_found").noconvert(), nb::arg("n_ties").noconvert());
+    search.def("write", &Search::write, nb::arg("starts").noconvert(), nb::arg("distances").noconvert(),
+               nb::arg("indices").noconvert(), nb::arg("tie_starts").noconvert(),
+               nb::arg("ties").noconvert());
+    m.def("panel_rows", []() { return kPanel; }, "Rows in a panel of packed coordinates.");
+    m.def("lanes", []() { return kLanes<float>; }, "Numbers of float32 in a vector of the machine.");
+    m.def(
+        "tree_order",
+        [](Matrix<const float> v, std::size_t r, std::size_t leaf, Vector<std::int64_t> order) {
+            nb::gil_scoped_release release;
+            tree_order(v.data(), v.shape(0), r, v.shape(1), leaf, order.data());
+        },
+        nb::arg("v").noconvert(), nb::arg("r"), nb::arg("leaf"), nb::arg("order").noconvert(),
+        "Order in which every `leaf` consecutive rows of v are near each other in the first r coordinates.");
+}
+
+}  // namespace nearline

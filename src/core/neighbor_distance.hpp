@@ -1,0 +1,73 @@
+// Distances between two rows, in the one order of summation that every search answers in.
+//
+// The terms of feature j are added, in float64 and in rising order of j, to sum number j mod 16; the sixteen
+// sums are then added in pairs: l and l + 8, l and l + 4, l and l + 2, l and l + 1. Products are rounded
+// before they are added (this file's functions are compiled without contraction into fused operations), so
+// the result is the same on every instruction set. Features that contribute 0 change nothing: sparse rows
+// give the same bits as dense ones. Sums of whole numbers below 2^53 are exact in any order, which lets bytes
+// take a faster way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace nearline::neighbors {
+
+enum class Metric { l2, squared_l2, l1, linf, lq, cosine, inner_product, hamming, jaccard };
+
+Metric metric_of(const std::string& name);
+
+// One row of the index as it is stored; `size` is what cosine needs to know of it: its length |x|.
+template <class T>
+struct Row {
+    const T* x;
+    double size;
+};
+
+// A query: its values in float64, as bytes if all are whole numbers from 0 to 255 (else null), and its
+// length.
+struct Query {
+    const double* q;
+    const std::uint8_t* bytes;
+    double size;
+};
+
+// Stored entries of a sparse row, by rising feature.
+template <class T>
+struct SparseRow {
+    const std::int32_t* features;
+    const T* values;
+    std::size_t n;
+    double size;
+};
+
+struct Measure {
+    Metric metric;
+    std::size_t d;
+    double q;  // exponent of Lq
+
+    // The distance, or any number above `limit` if the distance is above it.
+    template <class T>
+    double operator()(const Row<T>& row, const Query& query, double limit) const;
+    template <class T>
+    double operator()(const SparseRow<T>& row, const SparseRow<double>& query) const;
+    // |v| in the order of summation above.
+    template <class T>
+    double length(const T* v) const;
+    template <class T>
+    double length(const SparseRow<T>& row) const;
+};
+
+extern template double Measure::operator()(const Row<float>&, const Query&, double) const;
+extern template double Measure::operator()(const Row<double>&, const Query&, double) const;
+extern template double Measure::operator()(const Row<std::uint8_t>&, const Query&, double) const;
+extern template double Measure::operator()(const SparseRow<float>&, const SparseRow<double>&) const;
+extern template double Measure::operator()(const SparseRow<double>&, const SparseRow<double>&) const;
+extern template double Measure::length(const SparseRow<float>&) const;
+extern template double Measure::length(const SparseRow<double>&) const;
+extern template double Measure::length(const float*) const;
+extern template double Measure::length(const double*) const;
+extern template double Measure::length(const std::uint8_t*) const;
+
+}  // namespace nearline::neighbors

@@ -1,0 +1,272 @@
+// Exact nearest neighbors: rows are excluded by lower bounds of their distance, what is left is measured.
+//
+// Rows stand in chunks of neighbors (leaves of a tree). For a block of similar queries: the box around a
+// chunk excludes whole chunks, a few coordinates exclude rows of the others, more coordinates exclude most of
+// the rest, and the distance itself, in the documented order of summation, decides. No step excludes a row
+// whose distance is not above the k-th best so far: limits are widened by all that rounding can have done.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "neighbor_distance.hpp"
+#include "neighbor_lists.hpp"
+#include "neighbor_panels.hpp"
+#include "parallel.hpp"
+
+namespace nearline::neighbors {
+
+constexpr std::size_t padded(std::size_t r) {
+    return (r + kLanes<float> - 1) / kLanes<float> * kLanes<float>;
+}
+
+// Coordinates of all rows, in the order of the tree.
+struct Filter {
+    Norm norm;
+    std::size_t n, r, chunk;
+    const float* panels;  // (panels, r, kPanel)
+    const float* starts;  // (panels * kPanel,): -|v|^2 / 2
+    const float* low;     // (chunks, padded r)
+    const float* high;
+    const float* squares;       // (chunks,): largest |v|^2
+    const float* errors;        // (chunks,): how far a stored v may be from the true one at most
+    std::size_t r2;             // 0: no second bound
+    const float* more;          // (n, padded r2)
+    const float* more_errors;   // (n,)
+    const std::int64_t* order;  // (n,): row at each place
+
+    std::size_t n_chunks() const { return (n + chunk - 1) / chunk; }
+};
+
+// The same of the queries.
+struct Probes {
+    std::size_t n;
+    const float* v;  // (n, padded r)
+    const float* squares;
+    const double* errors;
+    const float* more;  // (n, padded r2)
+    const double* more_errors;
+    const double* bases;  // bound = base + scale * distance, or distance^2 for scale = 0
+    double scale;
+    double relative;  // rounding that a distance may carry, relative to it
+
+    // What the bound of a row at this distance cannot exceed, as a length (squares: its root).
+    double reach(Norm norm, std::size_t i, double distance) const {
+        if (distance == std::numeric_limits<double>::infinity()) return distance;
+        if (norm != Norm::squares || scale == 0.0) return distance * (1.0 + relative);
+        const double rounding = relative * (std::fabs(bases[i]) + std::fabs(scale * distance));
+        return std::sqrt(std::max(bases[i] + scale * distance + rounding, 0.0));
+    }
+};
+
+inline float rounded_up(double value) {
+    const auto f = static_cast<float>(value);
+    return f < value ? std::nextafterf(f, std::numeric_limits<float>::infinity()) : f;
+}
+
+template <class T>
+struct Rows {
+    const T* x;
+    std::size_t d;
+    const double* sizes;         // |x|, for cosine
+    const std::int64_t* groups;  // null: none
+
+    Row<T> operator[](std::size_t i) const { return {x + i * d, sizes ? sizes[i] : 0.0}; }
+};
+
+struct Queries {
+    std::size_t n;
+    const double* q;  // (n, d)
+    const std::uint8_t* bytes;
+    const std::uint8_t* whole;  // whether a query is bytes
+    const double* sizes;
+    const std::int64_t* groups;
+
+    Query at(std::size_t i, std::size_t d) const {
+        return {q + i * d, bytes && whole[i] ? bytes + i * d : nullptr, sizes ? sizes[i] : 0.0};
+    }
+};
+
+template <Norm norm, class T>
+class BlockSearch {
+  public:
+    BlockSearch(const Filter& filter, const Probes& probes, const Rows<T>& rows, const Queries& queries,
+                const Measure& measure, NeighborList* lists)
+        : f_(filter), p_(probes), rows_(rows), queries_(queries), measure_(measure), lists_(lists) {}
+
+    // members: numbers of the queries.
+    template <class Watch>
+    void run(const std::int64_t* members, std::size_t count, Watch& watch) {
+        members_ = members;
+        const std::size_t n_chunks = f_.n_chunks(), R = padded(f_.r);
+        boxes_.resize(count * n_chunks);
+        survivors_.resize(count);
+        probes_.resize(count);
+        seeds_.resize(count);
+        std::vector<float> nearness(n_chunks, 0.0f);
+        for (std::size_t a = 0; a < count; ++a) {
+            const auto i = static_cast<std::size_t>(members[a]);
+            probes_[a] = {p_.v + i * R, p_.squares[i]};
+            float* box = boxes_.data() + a * n_chunks;
+            for (std::size_t c = 0; c < n_chunks; ++c)
+                box[c] = box_bound<norm>(f_.low + c * R, f_.high + c * R, probes_[a].v, f_.r ? R : 0);
+            seeds_[a] = std::min_element(box, box + n_chunks) - box;
+            const float most = 1e30f;
+            for (std::size_t c = 0; c < n_chunks; ++c) nearness[c] += std::min(box[c], most);
+        }
+        for (std::size_t a = 0; a < count; ++a) {  // each query's own chunk first: it gives a good limit
+            one_[0] = a;
+            visit(seeds_[a], one_, 1);
+        }
+        std::vector<std::size_t> order(n_chunks), active(count);
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+            return nearness[a] < nearness[b] || (nearness[a] == nearness[b] && a < b);
+        });
+        double work = 0.0;
+        for (const std::size_t c : order) {
+            std::size_t n_active = 0;
+            for (std::size_t a = 0; a < count; ++a)
+                if (c != seeds_[a] && boxes_[a * n_chunks + c] <= box_limit(a, c)) active[n_active++] = a;
+            for (std::size_t begin = 0; begin < n_active; begin += kAtOnce)
+                visit(c, active.data() + begin, std::min(kAtOnce, n_active - begin));
+            work += static_cast<double>(n_active * f_.chunk * (f_.r + 1));
+            if (!watch.go_on(work)) return;
+        }
+    }
+
+  private:
+    double reach(std::size_t a) const {
+        const auto i = static_cast<std::size_t>(members_[a]);
+        return p_.reach(norm, i, lists_[i].limit());
+    }
+    // Relative rounding of a sum of r terms in float32.
+    static double rounding(std::size_t r) { return 1.1 * static_cast<double>(r + 8) * 0x1p-24; }
+
+    static double widened(double length, std::size_t r) {
+        return (norm == Norm::squares ? length * length : length) * (1.0 + 2.0 * rounding(r));
+    }
+    float box_limit(std::size_t a, std::size_t c) const {
+        const double length = reach(a) + p_.errors[members_[a]] + f_.errors[c];
+        return rounded_up(widened(length, f_.r));
+    }
+    float limit(std::size_t a, std::size_t c) const {
+        const double length = reach(a) + p_.errors[members_[a]] + f_.errors[c];
+        if (norm != Norm::squares) return rounded_up(widened(length, f_.r));
+        // The square is a difference of products here: they are what rounding is relative to.
+        const double products = static_cast<double>(f_.squares[c]) + probes_[a].square;
+        return rounded_up(length * length + 2.0 * rounding(f_.r) * products);
+    }
+
+    void visit(std::size_t c, const std::size_t* active, std::size_t count) {
+        const Probe* probes[kAtOnce];
+        float limits[kAtOnce];
+        std::vector<Survivor>* out[kAtOnce];
+        for (std::size_t m = 0; m < count; ++m) {
+            probes[m] = &probes_[active[m]];
+            limits[m] = limit(active[m], c);
+            out[m] = &survivors_[active[m]];
+        }
+        const std::size_t first = c * f_.chunk, last = std::min(f_.n, first + f_.chunk);
+        for (std::size_t place = first; place < last; place += kPanel)
+            panel_bounds<norm>(count, f_.panels + place * f_.r, f_.starts + place, f_.r, probes, limits,
+                               static_cast<std::int32_t>(place), out);
+        for (std::size_t m = 0; m < count; ++m)
+            if (!out[m]->empty()) refine(active[m], c, *out[m]);
+    }
+
+    void refine(std::size_t a, std::size_t c, std::vector<Survivor>& found) {
+        const auto i = static_cast<std::size_t>(members_[a]);
+        NeighborList& list = lists_[i];
+        if (!list.full())
+            std::sort(found.begin(), found.end(),
+                      [](const Survivor& s, const Survivor& t) { return s.bound < t.bound; });
+        const Query query = queries_.at(i, rows_.d);
+        const std::size_t R2 = padded(f_.r2);
+        const float* more = p_.more + i * R2;
+        double known = list.limit(), length = reach(a);
+        float most = limit(a, c);
+        for (std::size_t s = 0; s < found.size(); ++s) {
+            const auto place = static_cast<std::size_t>(found[s].place);
+            if (place >= f_.n || found[s].bound > most) continue;
+            if (f_.r2) {
+                const double wide = length + p_.more_errors[i] + f_.more_errors[place];
+                const float bound = long_bound<norm>(f_.more + place * R2, more, f_.r2 ? R2 : 0);
+                if (static_cast<double>(bound) > widened(wide, f_.r2)) continue;
+            }
+            const auto row = static_cast<std::size_t>(f_.order[place]);
+            if (rows_.groups && rows_.groups[row] == queries_.groups[i]) continue;
+            list.add(measure_(rows_[row], query, list.limit()), static_cast<std::int64_t>(row));
+            if (list.limit() != known) {
+                known = list.limit();
+                length = reach(a);
+                most = limit(a, c);
+            }
+        }
+        found.clear();
+    }
+
+    const Filter& f_;
+    const Probes& p_;
+    const Rows<T>& rows_;
+    const Queries& queries_;
+    const Measure& measure_;
+    NeighborList* lists_;
+    const std::int64_t* members_ = nullptr;
+    std::size_t one_[1];
+    std::vector<float> boxes_;
+    std::vector<Probe> probes_;
+    std::vector<std::size_t> seeds_;
+    std::vector<std::vector<Survivor>> survivors_;
+};
+
+// Rows in an order in which every `leaf` consecutive ones are near each other: halved at the median of the
+// coordinate in which they spread most, again and again.
+inline void tree_order(const float* v, std::size_t n, std::size_t r, std::size_t stride, std::size_t leaf,
+                       std::int64_t* order) {
+    constexpr std::size_t kSample = 256;
+    std::iota(order, order + n, std::int64_t{0});
+    struct Span {
+        std::size_t begin, end;
+    };
+    std::vector<Span> open{{0, n}};
+    std::vector<std::pair<float, std::int64_t>> keys;
+    while (!open.empty()) {
+        const Span s = open.back();
+        open.pop_back();
+        const std::size_t size = s.end - s.begin;
+        if (size <= leaf) continue;
+        const std::size_t step = std::max<std::size_t>(size / kSample, 1);
+        std::size_t widest = 0;
+        double spread = -1.0;
+        for (std::size_t j = 0; j < r; ++j) {
+            double sum = 0.0, squares = 0.0, count = 0.0;
+            for (std::size_t k = s.begin; k < s.end; k += step) {
+                const double x = v[static_cast<std::size_t>(order[k]) * stride + j];
+                sum += x;
+                squares += x * x;
+                count += 1.0;
+            }
+            const double variance = squares - sum * sum / count;
+            if (variance > spread) {
+                spread = variance;
+                widest = j;
+            }
+        }
+        const std::size_t half = std::max(leaf, (size / leaf + 1) / 2 * leaf);
+        keys.clear();
+        for (std::size_t k = s.begin; k < s.end; ++k)
+            keys.emplace_back(v[static_cast<std::size_t>(order[k]) * stride + widest], order[k]);
+        std::nth_element(keys.begin(), keys.begin() + half, keys.end());
+        for (std::size_t k = 0; k < size; ++k) order[s.begin + k] = keys[k].second;
+        open.push_back({s.begin, s.begin + half});
+        open.push_back({s.begin + half, s.end});
+    }
+}
+
+}  // namespace nearline::neighbors

@@ -1,0 +1,1 @@
+"""Nearest neighbors: metrics, exact search through lower bounds, trees, approximate search, votes."""

@@ -1,0 +1,95 @@
+"""How rows of each kind are searched: dense, sparse, by a matrix of distances or a Python function, by a tree."""
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from nearline import _core
+from nearline.arrays import Array, is_sparse
+from nearline.neighbors.exact import NO_GROUPS, Dense, finish
+from nearline.neighbors.lists import Found
+from nearline.neighbors.metrics import Function, Metric, Precomputed
+
+
+class Backend(Protocol):
+    """Something that finds neighbors: k within a radius (k = 0: all), never of one's own group."""
+
+    @property
+    def algorithm(self) -> str: ...
+
+    def find(self, Q: Any, k: int, radius: float, own: Array | None, others: Array | None) -> Found: ...
+
+
+class Sparse:
+    """CSR rows, by their columns."""
+
+    algorithm = "exact"
+
+    def __init__(self, X: Any, metric: Metric) -> None:
+        self.metric = metric
+        self._rows = _csr(X)
+        self._columns = _csr(X.T.tocsr())
+        self.n_features = X.shape[1]
+
+    def find(self, Q: Any, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
+        from scipy.sparse import csr_matrix
+
+        Q = csr_matrix(Q, dtype=np.float64)
+        Q.sum_duplicates()
+        search = _search(self.metric, Q.shape[0], own, k, radius)
+        groups = NO_GROUPS if others is None else others
+        search.scan_sparse(*self._rows, *self._columns, groups, *_csr(Q), self.n_features)
+        return finish(search, Q.shape[0])
+
+
+class Given:
+    """Distances given with the queries."""
+
+    algorithm = "brute"
+
+    def __init__(self, metric: Metric) -> None:
+        self.metric = metric
+
+    def find(self, Q: Array, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
+        search = _search(self.metric, len(Q), own, k, radius)
+        groups = NO_GROUPS if others is None else others
+        search.scan_distances(np.ascontiguousarray(Q, dtype=np.float64), groups, 0)
+        return finish(search, len(Q))
+
+
+class Called:
+    """Distances from a Python function, a block of queries at a time."""
+
+    algorithm = "brute"
+
+    def __init__(self, X: Array, metric: Function) -> None:
+        self.X, self.metric = X, metric
+
+    def find(self, Q: Array, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
+        search = _search(self.metric, len(Q), own, k, radius)
+        groups = NO_GROUPS if others is None else others
+        search.scan_distances(self.metric.matrix(Q, self.X), groups, 0)
+        return finish(search, len(Q))
+
+
+def choose_backend(X: Any, metric: Metric, algorithm: Any, memory: int) -> Backend:
+    """The backend for rows X: a tree in low dimension, else exact search; what the caller asks for where given."""
+    if isinstance(metric, Precomputed):
+        return Given(metric)
+    if isinstance(metric, Function):
+        return Called(X.toarray() if is_sparse(X) else X, metric)
+    if is_sparse(X) and metric.name != "mahalanobis":
+        return Sparse(metric.rows(X), metric)
+    return Dense(np.ascontiguousarray(metric.rows(X)), metric, memory)
+
+
+def _csr(X: Any) -> tuple[Array, Array, Array]:
+    return X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data
+
+
+def _search(metric: Metric, m: int, own: Array | None, k: int, radius: float) -> Any:
+    groups = NO_GROUPS if own is None else own
+    none = np.empty((0, 0), np.uint8)
+    return _core.Search(
+        metric.core or "l2", metric.exponent, np.empty((m, 0)), none, np.empty(0, np.uint8), groups, k, radius
+    )

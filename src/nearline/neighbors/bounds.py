@@ -1,0 +1,369 @@
+"""Lower bounds of distances from a few coordinates of each row: what exact search excludes rows by (SPEC F8).
+
+Each class maps rows to vectors v such that |v(x) - v(q)|, in its norm, never exceeds the distance of x and q (or a
+number that grows with it, see ``reach``). Vectors are stored in float32 with a bound on what rounding did to them, so
+that nothing is excluded by accident; they need not be good for the answer to be right, only for the search to be fast.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from nearline import _core
+from nearline.arrays import Array
+from nearline.tiles import map_tiles, slices
+
+EPS = 2.0**-52
+SINGLE = 2.0**-24 * 1.01
+TILE = 1024  # rows that are mapped together
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """v of some rows, first and longer, padded with zeros to whole vectors of the machine, and how wrong they may be."""
+
+    v: Array  # (n, >= r) float32
+    squares: Array  # (n,) |v|^2, float32
+    errors: Array  # (n,) float64, in the norm of the bound
+    more: Array  # (n, >= r2) float32
+    more_errors: Array  # (n,)
+
+    @classmethod
+    def join(cls, parts: "list[Vectors]") -> "Vectors":
+        return cls(*(np.concatenate([getattr(p, name) for p in parts]) for name in cls.__dataclass_fields__))
+
+
+class Bounds(ABC):
+    """A map from rows to the vectors that bound their distances."""
+
+    norm: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def r(self) -> int:
+        """Coordinates of the first bound."""
+
+    @property
+    @abstractmethod
+    def r2(self) -> int:
+        """Coordinates of the second; 0: there is none."""
+
+    @property
+    def scale(self) -> float:
+        """bound <= base(q) + scale * distance; 0: bound <= distance (squares: its square)."""
+        return 0.0
+
+    @abstractmethod
+    def vectors(self, A: Array) -> Vectors:
+        """v of some rows (float64)."""
+
+    def bases(self, Q: Array) -> Array:
+        """base(q) of some queries (float64)."""
+        return np.zeros(len(Q))
+
+    def of(self, X: Array) -> Vectors:
+        """v of many rows, a tile at a time."""
+        tiles = slices(len(X), TILE) or [slice(0, 0)]
+        work = 2.0 * X.size * max(self.r2, self.r)
+        return Vectors.join(map_tiles(lambda t: self.vectors(X[t].astype(np.float64)), tiles, work=work))
+
+
+def pad(v: Array) -> Array:
+    """float32 with columns of zeros up to a whole number of machine vectors."""
+    lanes = _core.lanes()
+    width = -(-v.shape[1] // lanes) * lanes
+    out = np.zeros((len(v), width), dtype=np.float32)
+    out[:, : v.shape[1]] = v
+    return out
+
+
+def square_lengths(A: Array) -> Array:
+    return np.asarray(np.einsum("ij,ij->i", A, A))
+
+
+@dataclass(frozen=True)
+class PrincipalBounds(Bounds):
+    """First principal coordinates, and the length of what they leave out as one more (SPEC F8).
+
+    With orthonormal columns B, x' = B^T x and rho(x) = |x - B x'|,
+
+        |x - q|^2 >= |x' - q'|^2 + (rho(x) - rho(q))^2,
+
+    by the triangle inequality in the space that B leaves out. Any B gives a bound; principal directions a good one.
+    """
+
+    norm: ClassVar[str] = "squares"
+    basis: Array  # (D, r2) or (D, r) orthonormal columns
+    mean: Array
+    first: int  # columns in the first bound
+    embedding: "Embedding"
+
+    @property
+    def r(self) -> int:
+        return self.first + 1
+
+    @property
+    def r2(self) -> int:
+        return self.basis.shape[1] + 1 if self.basis.shape[1] > self.first else 0
+
+    @property
+    def scale(self) -> float:
+        return self.embedding.scale
+
+    def bases(self, Q: Array) -> Array:
+        return self.embedding.bases(Q)
+
+    def vectors(self, A: Array) -> Vectors:
+        A, squares = self.embedding(A, self.mean)
+        P = A @ self.basis
+        v, errors = self._prefix(P[:, : self.first], squares)
+        more, more_errors = self._prefix(P, squares) if self.r2 else (np.zeros((len(A), 0)), np.zeros(len(A)))
+        v = pad(v)
+        return Vectors(v, square_lengths(v), errors, pad(more), more_errors)
+
+    def _prefix(self, P: Array, squares: Array) -> tuple[Array, Array]:
+        """(x', rho) and how far from the true one it is at most once rounded to float32."""
+        rounding = (4.0 * len(self.basis) + 100.0) * EPS  # of squares, relative to |x|^2
+        rest = np.maximum(squares - square_lengths(P), 0.0)
+        rho = np.sqrt(rest)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_rho = np.minimum(
+                np.sqrt(rounding * squares), np.where(rho > 0, rounding * squares / rho, np.inf)
+            )
+        return np.column_stack([P, rho]), SINGLE * np.sqrt(squares) + rounding * np.sqrt(squares) + of_rho
+
+
+@dataclass(frozen=True)
+class PlainBounds(Bounds):
+    """All coordinates, less their mean: the squared distance itself, but for rounding to float32.
+
+    For data without structure, which no prefix can tell apart: matrix products, then the few rows that are left.
+    """
+
+    norm: ClassVar[str] = "squares"
+    mean: Array
+    embedding: "Embedding"
+
+    @property
+    def r(self) -> int:
+        return len(self.mean) + self.embedding.extra
+
+    @property
+    def r2(self) -> int:
+        return 0
+
+    @property
+    def scale(self) -> float:
+        return self.embedding.scale
+
+    def bases(self, Q: Array) -> Array:
+        return self.embedding.bases(Q)
+
+    def vectors(self, A: Array) -> Vectors:
+        n_features = A.shape[1]
+        A, squares = self.embedding(A, self.mean)
+        errors = (SINGLE + (n_features + 100.0) * EPS) * np.sqrt(squares)
+        if self.embedding.extra:
+            rest = np.sqrt(np.maximum(squares - square_lengths(A), 0.0))
+            A = np.column_stack([A, rest])
+            errors += np.sqrt((4.0 * n_features + 100.0) * EPS * squares)
+        v = pad(A)
+        none = np.zeros((len(A), 0), dtype=np.float32)
+        return Vectors(v, square_lengths(v), errors, none, np.zeros(len(A)))
+
+
+class Embedding(ABC):
+    """Rows as points whose squared Euclidean distance is the metric, or grows with it."""
+
+    scale: float  # of the metric in the squared distance; 0: the squared distance is its square
+    extra: int = 0  # coordinates that are not among the features
+
+    @abstractmethod
+    def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
+        """The points (without extra coordinates), and the squares of their lengths (with them)."""
+
+    def bases(self, Q: Array) -> Array:
+        return np.zeros(len(Q))
+
+
+@dataclass(frozen=True)
+class Centered(Embedding):
+    """L2 and its square: the rows less their mean."""
+
+    scale: float
+
+    def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
+        A = A - mean
+        return A, square_lengths(A)
+
+
+@dataclass(frozen=True)
+class Directions(Embedding):
+    """Cosine distance: rows of length 1, |x/|x| - q/|q||^2 = 2 (1 - cos)."""
+
+    scale: float = 2.0
+
+    def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
+        sizes = np.sqrt(square_lengths(A))
+        A = A / np.where(sizes > 0, sizes, 1.0)[:, None]
+        return A, square_lengths(A)
+
+    def bases(self, Q: Array) -> Array:
+        """What rounding of the distance, relative to 1 here, can do."""
+        return np.full(len(Q), 4.0 * (Q.shape[1] + 8) * EPS)
+
+
+@dataclass(frozen=True)
+class Lifted(Embedding):
+    """Inner product: rows lifted to one length M by a coordinate that queries have not, |x - q|^2 = M^2 + |q|^2 - 2 x.q."""
+
+    largest: float  # M^2, at least the largest |x|^2
+    scale: float = 2.0
+    extra: int = 1
+    queries: bool = False
+
+    def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
+        return A, square_lengths(A) if self.queries else np.full(len(A), self.largest)
+
+    def bases(self, Q: Array) -> Array:
+        squares = square_lengths(Q)
+        rounding = 8.0 * (Q.shape[1] + 8) * EPS * (self.largest + squares)
+        return self.largest + squares + rounding
+
+
+@dataclass(frozen=True)
+class GroupBounds(Bounds):
+    """Sums over groups of features: |sum_g x - sum_g q| <= sum_g |x - q| (SPEC F8). Finer groups are the second bound."""
+
+    norm: ClassVar[str] = "magnitudes"
+    mean: Array
+    groups: Array  # (D,): group of each feature, of the first bound
+    fine: Array  # (D,) of the second
+
+    @cached_property
+    def _sums(self) -> tuple[Array, Array]:
+        return _indicator(self.groups), _indicator(self.fine)
+
+    @property
+    def r(self) -> int:
+        return int(self.groups.max(initial=-1)) + 1
+
+    @property
+    def r2(self) -> int:
+        return (
+            int(self.fine.max(initial=-1)) + 1
+            if self.fine.max(initial=-1) > self.groups.max(initial=-1)
+            else 0
+        )
+
+    def vectors(self, A: Array) -> Vectors:
+        A = A - self.mean
+        coarse, fine = self._sums
+        sums = A @ coarse, A @ fine[:, : fine.shape[1] if self.r2 else 0]
+        rounding = (A.shape[1] + 8.0) * EPS * np.abs(A).sum(axis=1)
+        errors = [SINGLE * np.abs(part).sum(axis=1) + rounding for part in sums]
+        v = pad(sums[0])
+        return Vectors(v, square_lengths(v), errors[0], pad(sums[1]), errors[1])
+
+
+@dataclass(frozen=True)
+class FeatureBounds(Bounds):
+    """Some features themselves: the largest difference over all is no smaller than that over some."""
+
+    norm: ClassVar[str] = "largest"
+    features: Array
+    second: Array
+
+    @property
+    def r(self) -> int:
+        return len(self.features)
+
+    @property
+    def r2(self) -> int:
+        return len(self.second)
+
+    def vectors(self, A: Array) -> Vectors:
+        v, more = pad(A[:, self.features]), pad(A[:, self.second])
+        errors = (
+            SINGLE * np.abs(A[:, part]).max(axis=1, initial=0.0) for part in (self.features, self.second)
+        )
+        first, second = errors
+        return Vectors(v, square_lengths(v), first, more, second)
+
+
+def _indicator(groups: Array) -> Array:
+    out = np.zeros((len(groups), int(groups.max(initial=-1)) + 1))
+    out[np.arange(len(groups)), groups] = 1.0
+    return out
+
+
+# -- choosing -------------------------------------------------------------------------------------------------
+
+
+def principal_basis(S: Array, r: int, seed: int = 0) -> Array:
+    """Orthonormal (D, r): nearly the leading principal directions of the rows of S, by subspace iteration."""
+    D = S.shape[1]
+    if r >= D:
+        return np.eye(D)
+    A = S.astype(np.float32)
+    B = np.random.default_rng(seed).standard_normal((D, min(r + 8, D))).astype(np.float32)
+    for _ in range(3):
+        B = np.linalg.qr(A.T @ (A @ B))[0]
+    # Within the subspace, in order of variance.
+    P = A @ B
+    _, V = np.linalg.eigh(P.T @ P)
+    return np.asarray(np.linalg.qr(B.astype(np.float64) @ V[:, ::-1].astype(np.float64))[0][:, :r])
+
+
+def correlated_groups(S: Array, n_groups: int) -> tuple[Array, Array]:
+    """Groups of features that go up and down together, and finer ones within them (a fourth of the size).
+
+    Features, as vectors over the sample rows, are halved by the sign and size of their part in the leading direction,
+    again and again.
+    """
+    F = np.ascontiguousarray(S.T.astype(np.float32))
+    parts = [np.arange(len(F))]
+    coarse = parts
+    while len(parts) < 4 * n_groups and max(map(len, parts)) > 1:
+        parts = [half for part in parts for half in _halves(F, part)]
+        if len(parts) <= n_groups:
+            coarse = parts
+    return _numbered(coarse, len(F)), _numbered(parts, len(F))
+
+
+def _halves(F: Array, part: Array) -> list[Array]:
+    if len(part) < 2:
+        return [part]
+    A = F[part] - F[part].mean(axis=0)
+    u = A.sum(axis=0) + A[0]
+    for _ in range(4):
+        u = (A @ u) @ A
+        u /= max(float(np.linalg.norm(u)), 1e-30)
+    order = np.argsort(A @ u, kind="stable")
+    half = len(part) // 2
+    return [part[np.sort(order[:half])], part[np.sort(order[half:])]]
+
+
+def _numbered(parts: list[Array], n: int) -> Array:
+    out = np.empty(n, dtype=np.intp)
+    for g, part in enumerate(parts):
+        out[part] = g
+    return out
+
+
+__all__ = [
+    "Bounds",
+    "Centered",
+    "Directions",
+    "FeatureBounds",
+    "GroupBounds",
+    "Lifted",
+    "PlainBounds",
+    "PrincipalBounds",
+    "Vectors",
+    "correlated_groups",
+    "principal_basis",
+]

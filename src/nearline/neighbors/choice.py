@@ -1,0 +1,102 @@
+"""Which lower bounds serve some rows best: a cost model on a sample (SPEC F8). It decides speed, never answers."""
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.neighbors.bounds import (
+    Bounds,
+    Centered,
+    Directions,
+    Embedding,
+    FeatureBounds,
+    GroupBounds,
+    Lifted,
+    PlainBounds,
+    PrincipalBounds,
+    correlated_groups,
+    principal_basis,
+    square_lengths,
+)
+from nearline.neighbors.metrics import Metric
+from nearline.tiles import single_threaded_blas
+
+SAMPLE, PROBES = 2048, 64  # rows and pseudo-queries that stand for all
+FEWEST = 256  # rows below which no filter pays
+
+# Measured costs, in nanoseconds: a coordinate of a panel, a survivor, a coordinate of the second bound, a feature of
+# the distance. OPEN is the share of rows in chunks that their box does not exclude.
+PANEL, SURVIVOR, SECOND, FEATURE = 0.028, 4.0, 0.12, 0.3
+OPEN = 0.4
+
+
+def choose_bounds(X: Array, metric: Metric, memory: int) -> Bounds | None:
+    """Bounds for rows X (None: measure every row)."""
+    kind, (n, D) = metric.bounded_by(), X.shape
+    if kind is None or n < FEWEST or D == 0:
+        return None
+    sample = X[:: max(n // SAMPLE, 1)][:SAMPLE].astype(np.float64)
+    with single_threaded_blas:
+        if kind == "principal":
+            return _principal(X, sample, metric, n)
+        if kind == "groups":
+            mean = sample.mean(axis=0)
+            if D <= 96:
+                groups = np.arange(D)
+                return GroupBounds(mean, groups, groups)
+            return GroupBounds(mean, *correlated_groups(sample[:512] - mean, 64))
+    order = np.argsort(-sample.var(axis=0), kind="stable")
+    return FeatureBounds(order[:64], order[:256] if D > 64 else order[:0])
+
+
+def _embedding(X: Array, metric: Metric) -> Embedding:
+    if metric.core == "cosine":
+        return Directions()
+    if metric.core == "inner-product":
+        largest = max(
+            float(square_lengths(X[i : i + 4096].astype(np.float64)).max()) for i in range(0, len(X), 4096)
+        )
+        return Lifted(largest * (1.0 + 1e-12))
+    return Centered(1.0 if metric.core == "squared-l2" else 0.0)
+
+
+def _principal(X: Array, sample: Array, metric: Metric, n: int) -> Bounds:
+    D, embedding = X.shape[1], _embedding(X, metric)
+    centered = isinstance(embedding, Centered)
+    mean = sample.mean(axis=0) if centered else np.zeros(D)
+    plain = PlainBounds(mean, embedding)
+    if D <= 24:
+        return plain
+    points, squares = embedding(sample, mean)
+    longest = min(256, D - 1)
+    basis = principal_basis(points if centered else points - points.mean(axis=0), longest)
+    P = points @ basis
+    probes = np.linspace(0, len(points) - 1, PROBES).astype(int)
+    # The distance of the nearest other row in the sample stands for that of the k-th in all rows.
+    D2 = squares[probes, None] + squares - 2.0 * points[probes] @ points.T
+    D2[np.arange(PROBES), probes] = np.inf
+    limit = np.partition(D2, 1, axis=1)[:, 1]
+    shares = {}
+    for r in (8, 16, 24, 32, 48, 64, 96, 128, 192, 256):
+        if r <= longest:
+            rho = np.sqrt(np.maximum(squares - square_lengths(P[:, :r]), 0.0))
+            v = np.column_stack([P[:, :r], rho])
+            lengths = square_lengths(v)
+            bound = lengths[probes, None] + lengths - 2.0 * v[probes] @ v.T
+            shares[r] = float((bound <= limit[:, None]).mean())
+    best = min(
+        (
+            (
+                OPEN * r * PANEL
+                + shares[r] * (SURVIVOR + (s * SECOND if s else 0.0))
+                + shares[s or r] * D * FEATURE,
+                r,
+                s,
+            )
+            for r in shares
+            for s in (0, *(s for s in shares if s > r))
+        ),
+    )
+    if best[0] >= D * PANEL:
+        return plain
+    _, r, s = best
+    return PrincipalBounds(np.ascontiguousarray(basis[:, : s or r]), mean, r, embedding)

@@ -1,0 +1,176 @@
+"""Index: rows to be searched for the nearest ones (SPEC F8). Neighbors: what a search gives."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import Array, is_sparse
+from nearline.neighbors.backends import Backend, choose_backend
+from nearline.neighbors.lists import Found, Neighbors
+from nearline.neighbors.metrics import Metric, Precomputed, as_metric
+
+ALGORITHMS = ("auto", "exact", "tree")
+MEMORY = 256 * 2**20  # bytes beyond the data
+
+
+class Index:
+    """Rows that can be searched for nearest neighbors, exactly (SPEC F8).
+
+    Search excludes rows by rigorous lower bounds of their distance and measures the others in float64 by direct
+    differences, feature j being added to sum number j mod 16, then the sums in pairs. The answer is that of brute force
+    with this order of summation, whatever the bounds, the number of threads or the instruction set.
+
+    Parameters
+    ----------
+    X : (n, D) array (float32, float64 and uint8 are kept as they are, others become float64) or CSR matrix.
+    metric : name, object (``Lq(3)``, ``Mahalanobis(M)``) or function; see :data:`METRICS`.
+    algorithm : "auto", "exact", "tree", or :class:`Approximate`.
+    memory : bytes that a search may need beyond the data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import Index
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [5.0, 5.0]])
+    >>> found = Index(X).search([[0.0, 0.0]], k=2)
+    >>> found.indices.tolist(), found.distances.tolist()
+    ([[0, 1]], [[0.0, 1.0]])
+    >>> found.boundary[0].tolist()  # as far as the second one
+    [2]
+    """
+
+    def __init__(self, X: Any, metric: Any = "l2", *, algorithm: Any = "auto", memory: int = MEMORY) -> None:
+        self.metric: Metric = as_metric(metric)
+        self.algorithm = algorithm
+        self.memory = memory
+        self.X = as_rows(X, "X")
+        if self.X.shape[0] == 0:
+            raise ValueError("An index needs at least one row, got none: X is empty.")
+        if isinstance(self.metric, Precomputed) and self.X.shape[0] != self.X.shape[1]:
+            raise ValueError(
+                f"metric='precomputed' needs the (n, n) distances between the rows, got shape {self.X.shape}."
+            )
+        self._backend: Backend = choose_backend(self.X, self.metric, algorithm, memory)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def algorithm_(self) -> str:
+        """What a search runs: 'exact', 'tree', 'approximate' or 'brute'."""
+        return self._backend.algorithm
+
+    def search(self, queries: Any, k: int, *, groups: Any = None) -> Neighbors:
+        """The k nearest rows of each query.
+
+        ``groups``: no neighbor comes from the query's own group. One array if the queries are the rows of the index
+        (leave-one-out is ``np.arange(n)``; for folds give the number of each row's fold), else a pair of arrays, for the
+        queries and for the rows.
+        """
+        k = check_k(k, self.n_rows)
+        Q = self._queries(queries)
+        return self._find(Q, k, np.inf, *self._groups(groups, Q.shape[0])).lists(k)
+
+    def search_blocks(self, queries: Any, k: int, *, groups: Any = None) -> Iterator[tuple[slice, Neighbors]]:
+        """The same, some queries at a time, so that lists and ties fit into ``memory``."""
+        k = check_k(k, self.n_rows)
+        Q = self._queries(queries)
+        own, others = self._groups(groups, Q.shape[0])
+        size = max(64, int(self.memory // (64 * k + 16 * min(self.X.shape[1], 4096))))
+        for begin in range(0, Q.shape[0], size):
+            part = slice(begin, min(begin + size, Q.shape[0]))
+            yield part, self._find(Q[part], k, np.inf, None if own is None else own[part], others).lists(k)
+
+    def radius(self, queries: Any, radius: float, *, groups: Any = None) -> list[tuple[Array, Array]]:
+        """All rows within a distance of each query: a pair (distances, indices) each, ordered by (distance, index)."""
+        if not isinstance(radius, (int, float, np.number)) or np.isnan(radius):
+            raise ValueError(f"radius must be a number, got {radius!r}.")
+        Q = self._queries(queries)
+        found = self._find(Q, 0, float(radius), *self._groups(groups, Q.shape[0]))
+        ends = np.cumsum(found.counts)
+        return [
+            (found.distances[b - c : b], found.indices[b - c : b])
+            for b, c in zip(ends, found.counts, strict=True)
+        ]
+
+    def save(self, path: Any) -> None:
+        """Write the index to one file (NumPy's npz; never half-written). Functions as metrics cannot be saved."""
+        from nearline.neighbors.storage import save
+
+        save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: Any) -> "Index":
+        """An index from a file of :meth:`save`."""
+        from nearline.neighbors.storage import load
+
+        return load(Path(path))
+
+    def _find(self, Q: Any, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
+        if not isinstance(self.metric, Precomputed):
+            Q = self.metric.rows(Q)
+        return self._backend.find(Q, k, radius, own, others)
+
+    def _queries(self, queries: Any) -> Any:
+        Q = as_rows(queries, "queries")
+        if Q.shape[1] != self.X.shape[1]:
+            raise ValueError(
+                f"The rows of the index have {self.X.shape[1]} features, but the queries {Q.shape[1]}."
+            )
+        return Q
+
+    def _groups(self, groups: Any, n_queries: int) -> tuple[Array | None, Array | None]:
+        if groups is None:
+            return None, None
+        pair = groups if isinstance(groups, tuple) else (groups, groups)
+        own, others = (np.asarray(part) for part in pair)
+        for part, n, name in ((own, n_queries, "queries"), (others, self.n_rows, "rows of the index")):
+            if part.shape != (n,):
+                raise ValueError(
+                    f"groups must have one entry for each of the {n} {name}, got shape {part.shape}: give a pair "
+                    "(groups of the queries, groups of the rows) where queries are not the rows."
+                )
+        codes = np.unique(np.concatenate([own, others]), return_inverse=True)[1].astype(np.int64)
+        return np.ascontiguousarray(codes[:n_queries]), np.ascontiguousarray(codes[n_queries:])
+
+
+def check_k(k: Any, n: int) -> int:
+    """A number of neighbors, 1 <= k <= n."""
+    if isinstance(k, (bool, np.bool_)) or not (isinstance(k, (int, np.integer)) or k == int(k)):
+        raise ValueError(f"k must be a whole number of neighbors, got {k!r}.")
+    if k < 1:
+        raise ValueError(f"k must be at least 1, got {k!r}.")
+    if k > n:
+        raise ValueError(f"k = {k} neighbors were asked for, but there are only {n} rows: take k <= {n}.")
+    return int(k)
+
+
+def as_rows(X: Any, name: str) -> Any:
+    """Rows as searches take them: C-contiguous float32, float64 or uint8, or canonical CSR; finite."""
+    if is_sparse(X):
+        X = X.tocsr()
+        X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        values = X.data
+    else:
+        X = np.asarray(X)
+        if X.dtype == np.bool_:
+            X = X.astype(np.uint8)
+        if X.ndim != 2:
+            raise ValueError(f"{name} must be a table of rows (two dimensions), got shape {X.shape}.")
+        if X.dtype not in (np.float32, np.float64, np.uint8):
+            X = X.astype(np.float64)
+        X = values = np.ascontiguousarray(X)
+    if values.dtype != np.uint8 and not np.isfinite(values).all():
+        raise ValueError(
+            f"{name} has NaN or infinite values: fill them in (sklearn.impute) or drop those rows."
+        )
+    return X
+
+
+__all__ = ["ALGORITHMS", "Index", "Neighbors", "as_rows", "check_k"]

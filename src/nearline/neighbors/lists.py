@@ -1,0 +1,85 @@
+"""Neighbors: what a search gives. Lists ordered by (distance, index), and who ties with the last of each (SPEC F2)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nearline.arrays import Array
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Lists of different lengths, one after the other: list i is values[starts[i]:starts[i + 1]]."""
+
+    starts: Array  # (m + 1,)
+    values: Array
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, i: int) -> Array:
+        return np.asarray(self.values[self.starts[i] : self.starts[i + 1]])
+
+    @property
+    def counts(self) -> Array:
+        """(m,) lengths of the lists."""
+        return np.diff(self.starts)
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """Lists of neighbors ordered by (distance, index), and who ties with the last one of each list.
+
+    Where a query has fewer than k neighbors (others are of its own group) the list ends with index -1 at distance inf.
+    """
+
+    distances: Array  # (m, k) float64
+    indices: Array  # (m, k) int64
+    boundary: Ragged  # rows beyond the list that are as far as its last one
+
+    def __len__(self) -> int:
+        return len(self.distances)
+
+    @property
+    def k(self) -> int:
+        return int(self.distances.shape[1])
+
+    def first(self, k: int) -> "Neighbors":
+        """The lists for a smaller k; who ties at rank k is found among the ranks that follow, and beyond the list."""
+        if k == self.k:
+            return self
+        last = self.distances[:, k - 1]
+        follow = self.distances[:, k:] == last[:, None]
+        follow &= self.indices[:, k:] >= 0
+        beyond = np.where(
+            (self.distances[:, -1] == last) & (self.indices[:, -1] >= 0), self.boundary.counts, 0
+        )
+        counts = follow.sum(axis=1) + beyond
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        values = np.empty(int(starts[-1]), dtype=np.int64)
+        for i in map(int, np.flatnonzero(counts)):
+            inside = self.indices[i, k:][follow[i]]
+            values[starts[i] : starts[i] + len(inside)] = inside
+            if beyond[i]:
+                values[starts[i] + len(inside) : starts[i + 1]] = self.boundary[i]
+        return Neighbors(self.distances[:, :k], self.indices[:, :k], Ragged(starts, values))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Lists of any length, as the core gives them."""
+
+    counts: Array  # (m,)
+    distances: Array  # all lists, one after the other
+    indices: Array
+    ties: Ragged
+
+    def lists(self, k: int) -> Neighbors:
+        """As tables of k columns."""
+        m = len(self.counts)
+        if (self.counts == k).all():
+            return Neighbors(self.distances.reshape(m, k), self.indices.reshape(m, k), self.ties)
+        distances, indices = np.full((m, k), np.inf), np.full((m, k), -1, dtype=np.int64)
+        there = np.arange(k) < self.counts[:, None]
+        distances[there], indices[there] = self.distances, self.indices
+        return Neighbors(distances, indices, self.ties)
