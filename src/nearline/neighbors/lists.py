@@ -25,6 +25,18 @@ class Ragged:
         """(m,) lengths of the lists."""
         return np.diff(self.starts)
 
+    @property
+    def rows(self) -> Array:
+        """The number of the list that each value is in."""
+        return np.repeat(np.arange(len(self)), self.counts)
+
+    def take(self, rows: Array) -> "Ragged":
+        """Some of the lists."""
+        counts = self.counts[rows]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        shift = np.repeat(self.starts[:-1][rows] - starts[:-1], counts)
+        return Ragged(starts, self.values[np.arange(starts[-1]) + shift])
+
 
 @dataclass(frozen=True)
 class Neighbors:
@@ -51,18 +63,24 @@ class Neighbors:
         last = self.distances[:, k - 1]
         follow = self.distances[:, k:] == last[:, None]
         follow &= self.indices[:, k:] >= 0
-        beyond = np.where(
-            (self.distances[:, -1] == last) & (self.indices[:, -1] >= 0), self.boundary.counts, 0
-        )
-        counts = follow.sum(axis=1) + beyond
-        starts = np.concatenate([[0], np.cumsum(counts)])
+        whole = (self.distances[:, -1] == last) & (self.indices[:, -1] >= 0)
+        inside, outside = follow.sum(axis=1), self.boundary.counts * whole
+        starts = np.concatenate([[0], np.cumsum(inside + outside)])
         values = np.empty(int(starts[-1]), dtype=np.int64)
-        for i in map(int, np.flatnonzero(counts)):
-            inside = self.indices[i, k:][follow[i]]
-            values[starts[i] : starts[i] + len(inside)] = inside
-            if beyond[i]:
-                values[starts[i] + len(inside) : starts[i + 1]] = self.boundary[i]
+        if len(values):
+            # Of each list first the ranks that follow, then those beyond it, both in the order of their index.
+            before = np.cumsum(inside) - inside
+            values[np.arange(inside.sum()) + np.repeat(starts[:-1] - before, inside)] = self.indices[:, k:][
+                follow
+            ]
+            beyond = self.boundary.take(np.flatnonzero(outside))
+            first = (starts[:-1] + inside)[outside > 0] - beyond.starts[:-1]
+            values[np.arange(len(beyond.values)) + np.repeat(first, beyond.counts)] = beyond.values
         return Neighbors(self.distances[:, :k], self.indices[:, :k], Ragged(starts, values))
+
+    def take(self, rows: Array) -> "Neighbors":
+        """The lists of some queries."""
+        return Neighbors(self.distances[rows], self.indices[rows], self.boundary.take(rows))
 
 
 @dataclass(frozen=True)
