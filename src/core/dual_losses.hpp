@@ -152,7 +152,8 @@ struct WestonWatkins {
   private:
     // sum_c clip(a_c - t) - t falls with slope <= -1 and is piecewise linear: Newton steps inside a bracket.
     static double root(const double* a, std::size_t y, std::size_t K, double t, double high) {
-        double low = 0;
+        double low = -1;
+        high += 1;  // so that the ends, until they are met, lie inside
         for (int k = 0; k < 100; ++k) {
             double value = -t, slope = 1;
             for (std::size_t c = 0; c < K; ++c) {
@@ -170,8 +171,8 @@ struct WestonWatkins {
                 high = t;
             }
             double next = t + value / slope;
-            if (!(next >= low && next <= high)) next = 0.5 * (low + high);
             if (std::fabs(next - t) <= 1e-15 * (1 + t)) return next;
+            if (!(next > low && next < high)) next = 0.5 * (low + high);  // never back to where it was
             t = next;
         }
         return t;

@@ -92,6 +92,8 @@ struct Queries {
     }
 };
 
+constexpr std::size_t kAhead = 4;  // rows whose memory is asked for before it is needed
+
 template <Norm norm, class T>
 class BlockSearch {
   public:
@@ -180,6 +182,35 @@ class BlockSearch {
             if (!out[m]->empty()) refine(active[m], c, *out[m]);
     }
 
+    // Whether more coordinates exclude the row at a place.
+    bool far(std::size_t i, double length, std::size_t place) const {
+        const std::size_t R2 = padded(f_.r2);
+        const float bound = long_bound<norm>(f_.more + place * R2, p_.more + i * R2, R2);
+        return static_cast<double>(bound) >
+               widened(length + p_.more_errors[i] + f_.more_errors[place], f_.r2);
+    }
+
+    // Drops what more coordinates exclude; memory is asked for some rows ahead of its use.
+    void keep_near(std::size_t i, double length, float most, std::vector<Survivor>& found) {
+        const std::size_t R2 = padded(f_.r2);
+        auto fetch = [&](std::size_t s) {
+            const float* row = f_.more + std::min<std::size_t>(found[s].place, f_.n - 1) * R2;
+            for (std::size_t j = 0; j < R2; j += 16) __builtin_prefetch(row + j);
+        };
+        for (std::size_t s = 0; s < std::min<std::size_t>(found.size(), kAhead); ++s) fetch(s);
+        std::size_t kept = 0;
+        for (std::size_t s = 0; s < found.size(); ++s) {
+            if (s + kAhead < found.size()) fetch(s + kAhead);
+            const auto place = static_cast<std::size_t>(found[s].place);
+            if (place >= f_.n || found[s].bound > most || far(i, length, place)) continue;
+            const char* row = reinterpret_cast<const char*>(rows_[f_.order[place]].x);
+            for (std::size_t j = 0; j < std::min<std::size_t>(rows_.d * sizeof(T), 1024); j += 64)
+                __builtin_prefetch(row + j);
+            found[kept++] = found[s];
+        }
+        found.resize(kept);
+    }
+
     void refine(std::size_t a, std::size_t c, std::vector<Survivor>& found) {
         const auto i = static_cast<std::size_t>(members_[a]);
         NeighborList& list = lists_[i];
@@ -187,18 +218,14 @@ class BlockSearch {
             std::sort(found.begin(), found.end(),
                       [](const Survivor& s, const Survivor& t) { return s.bound < t.bound; });
         const Query query = queries_.at(i, rows_.d);
-        const std::size_t R2 = padded(f_.r2);
-        const float* more = p_.more + i * R2;
-        double known = list.limit(), length = reach(a);
+        const double at_first = list.limit();
+        double known = at_first, length = reach(a);
         float most = limit(a, c);
+        if (f_.r2) keep_near(i, length, most, found);
         for (std::size_t s = 0; s < found.size(); ++s) {
             const auto place = static_cast<std::size_t>(found[s].place);
             if (place >= f_.n || found[s].bound > most) continue;
-            if (f_.r2) {
-                const double wide = length + p_.more_errors[i] + f_.more_errors[place];
-                const float bound = long_bound<norm>(f_.more + place * R2, more, f_.r2 ? R2 : 0);
-                if (static_cast<double>(bound) > widened(wide, f_.r2)) continue;
-            }
+            if (f_.r2 && known != at_first && far(i, length, place)) continue;
             const auto row = static_cast<std::size_t>(f_.order[place]);
             if (rows_.groups && rows_.groups[row] == queries_.groups[i]) continue;
             list.add(measure_(rows_[row], query, list.limit()), static_cast<std::int64_t>(row));

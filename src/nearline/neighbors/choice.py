@@ -20,7 +20,8 @@ from nearline.neighbors.bounds import (
 from nearline.neighbors.metrics import Metric
 from nearline.tiles import single_threaded_blas
 
-SAMPLE, PROBES = 2048, 64  # rows and pseudo-queries that stand for all
+SAMPLE, PROBES = 1536, 48  # rows and pseudo-queries that stand for all
+LONGEST = 128  # coordinates: more cost more to make than they save
 FEWEST = 256  # rows below which no filter pays
 
 # Measured costs, in nanoseconds: a coordinate of a panel, a survivor, a coordinate of the second bound, a feature of
@@ -67,7 +68,7 @@ def _principal(X: Array, sample: Array, metric: Metric, n: int) -> Bounds:
     if D <= 24:
         return plain
     points, squares = embedding(sample, mean)
-    longest = min(256, D - 1)
+    longest = min(LONGEST, D - 1)
     basis = principal_basis(points if centered else points - points.mean(axis=0), longest)
     P = points @ basis
     probes = np.linspace(0, len(points) - 1, PROBES).astype(int)
@@ -76,7 +77,7 @@ def _principal(X: Array, sample: Array, metric: Metric, n: int) -> Bounds:
     D2[np.arange(PROBES), probes] = np.inf
     limit = np.partition(D2, 1, axis=1)[:, 1]
     shares = {}
-    for r in (8, 16, 24, 32, 48, 64, 96, 128, 192, 256):
+    for r in (8, 16, 24, 32, 48, 64, 96, 128):
         if r <= longest:
             rho = np.sqrt(np.maximum(squares - square_lengths(P[:, :r]), 0.0))
             v = np.column_stack([P[:, :r], rho])
