@@ -1,4 +1,4 @@
-"""How rows of each kind are searched: dense, sparse, by a matrix of distances or a Python function, by a tree."""
+"""How rows of each kind are searched: dense, sparse, by a matrix of distances or a Python function, by a tree, by a graph."""
 
 from typing import Any, Protocol
 
@@ -6,9 +6,13 @@ import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array, is_sparse
+from nearline.neighbors.approximate import Approximate, Graph
 from nearline.neighbors.exact import NO_GROUPS, Dense, finish
 from nearline.neighbors.lists import Found
 from nearline.neighbors.metrics import Function, Metric, Precomputed
+from nearline.neighbors.tree import Tree, tree_pays
+
+ALGORITHMS = ("auto", "exact", "tree")
 
 
 class Backend(Protocol):
@@ -17,13 +21,16 @@ class Backend(Protocol):
     @property
     def algorithm(self) -> str: ...
 
+    @property
+    def recall(self) -> float: ...
+
     def find(self, Q: Any, k: int, radius: float, own: Array | None, others: Array | None) -> Found: ...
 
 
 class Sparse:
     """CSR rows, by their columns."""
 
-    algorithm = "exact"
+    algorithm, recall = "exact", 1.0
 
     def __init__(self, X: Any, metric: Metric) -> None:
         self.metric = metric
@@ -45,7 +52,7 @@ class Sparse:
 class Given:
     """Distances given with the queries."""
 
-    algorithm = "brute"
+    algorithm, recall = "brute", 1.0
 
     def __init__(self, metric: Metric) -> None:
         self.metric = metric
@@ -60,7 +67,7 @@ class Given:
 class Called:
     """Distances from a Python function, a block of queries at a time."""
 
-    algorithm = "brute"
+    algorithm, recall = "brute", 1.0
 
     def __init__(self, X: Array, metric: Function) -> None:
         self.X, self.metric = X, metric
@@ -74,13 +81,32 @@ class Called:
 
 def choose_backend(X: Any, metric: Metric, algorithm: Any, memory: int) -> Backend:
     """The backend for rows X: a tree in low dimension, else exact search; what the caller asks for where given."""
-    if isinstance(metric, Precomputed):
-        return Given(metric)
-    if isinstance(metric, Function):
-        return Called(X.toarray() if is_sparse(X) else X, metric)
-    if is_sparse(X) and metric.name != "mahalanobis":
-        return Sparse(metric.rows(X), metric)
-    return Dense(np.ascontiguousarray(metric.rows(X)), metric, memory)
+    if not (isinstance(algorithm, Approximate) or (isinstance(algorithm, str) and algorithm in ALGORITHMS)):
+        raise ValueError(
+            f"Unknown algorithm {algorithm!r}: choose among {', '.join(map(repr, ALGORITHMS))} or Approximate(recall=0.95)."
+        )
+    sparse = is_sparse(X) and metric.name != "mahalanobis"
+    if algorithm in ("auto", "exact"):
+        if isinstance(metric, Precomputed):
+            return Given(metric)
+        if isinstance(metric, Function):
+            return Called(X.toarray() if is_sparse(X) else X, metric)
+        if sparse:
+            return Sparse(metric.rows(X), metric)
+    elif sparse:
+        raise ValueError(
+            f"algorithm={algorithm!r} needs dense rows, got a sparse matrix: take algorithm='exact', or X.toarray() "
+            "where it has few columns."
+        )
+    if isinstance(algorithm, Approximate):
+        return Graph(X, metric, algorithm, memory)
+    if algorithm == "tree":
+        return Tree(np.ascontiguousarray(metric.rows(X)), metric, memory)
+    rows: Array = np.ascontiguousarray(metric.rows(X))
+    n, D = rows.shape
+    if algorithm == "auto" and 8 * n * (D + 3) <= memory and tree_pays(n, D, metric):
+        return Tree(rows, metric, memory)
+    return Dense(rows, metric, memory)
 
 
 def _csr(X: Any) -> tuple[Array, Array, Array]:

@@ -107,6 +107,10 @@ class Dense:
     def algorithm(self) -> str:
         return "exact"
 
+    @property
+    def recall(self) -> float:
+        return 1.0
+
     def find(self, Q: Array, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
         q = np.ascontiguousarray(Q, dtype=np.float64)
         bytes_, whole = NO_ROWS.reshape(0, 0), np.empty(0, np.uint8)

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array, is_sparse
-from nearline.neighbors.backends import Backend, choose_backend
+from nearline.neighbors.backends import ALGORITHMS, Backend, choose_backend
 from nearline.neighbors.lists import Found, Neighbors
 from nearline.neighbors.metrics import Metric, Precomputed, as_metric
 
-ALGORITHMS = ("auto", "exact", "tree")
 MEMORY = 256 * 2**20  # bytes beyond the data
 
 
@@ -62,6 +61,16 @@ class Index:
     def algorithm_(self) -> str:
         """What a search runs: 'exact', 'tree', 'approximate' or 'brute'."""
         return self._backend.algorithm
+
+    @property
+    def recall_(self) -> float:
+        """Share of the true neighbors that a search finds: 1.0 if it is exact, else as measured on a sample of rows."""
+        return self._backend.recall
+
+    def __repr__(self) -> str:
+        n, D = self.X.shape
+        recall = "" if self.recall_ == 1.0 else f", recall {self.recall_:.3f} measured"
+        return f"<Index of {n:,} rows, {D:,} features, metric {self.metric.name!r}: {self.algorithm_} search{recall}>"
 
     def search(self, queries: Any, k: int, *, groups: Any = None) -> Neighbors:
         """The k nearest rows of each query.
@@ -139,7 +148,10 @@ class Index:
 
 def check_k(k: Any, n: int) -> int:
     """A number of neighbors, 1 <= k <= n."""
-    if isinstance(k, (bool, np.bool_)) or not (isinstance(k, (int, np.integer)) or k == int(k)):
+    whole = isinstance(k, (int, np.integer)) or (
+        isinstance(k, (float, np.floating)) and float(k).is_integer()
+    )
+    if isinstance(k, (bool, np.bool_)) or not whole:
         raise ValueError(f"k must be a whole number of neighbors, got {k!r}.")
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k!r}.")

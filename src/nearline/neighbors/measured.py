@@ -1,17 +1,16 @@
 """Distances of chosen pairs of rows, bit for bit as the compiled core measures them: for back-ends that find candidates."""
 
-from typing import Any
-
 import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array
-from nearline.neighbors.lists import Found, Ragged
+from nearline.neighbors.exact import NO_GROUPS, NO_ROWS, NO_SIZES, finish
 from nearline.neighbors.metrics import Metric
 
-SUMS = 16  # feature j is added to sum number j mod 16, then the sums in pairs: l and l + 8, l + 4, l + 2, l + 1
-NO_BYTES, NO_FLAGS = np.empty((0, 0), np.uint8), np.empty(0, np.uint8)
-NO_GROUPS, NO_SIZES = np.empty(0, np.int64), np.empty(0)
+NO_FLAGS = np.empty(0, np.uint8)
+SUMS = (
+    16  # feature j is added to sum number j mod 16, then the sums in pairs: l and l + 8, l + 4, l + 2, l + 1
+)
 
 
 def measured(metric: Metric, differences: list[Array]) -> Array:
@@ -42,21 +41,9 @@ def _powers(metric: Metric, differences: list[Array]) -> Array:
     """By the core, as distances from zero."""
     E = np.column_stack([e.ravel() for e in differences])
     zero = np.zeros((1, E.shape[1]))
-    search = _core.Search(metric.core or "", metric.exponent, zero, NO_BYTES, NO_FLAGS, NO_GROUPS, 0, np.inf)
+    search = _core.Search(metric.core or "", metric.exponent, zero, NO_ROWS, NO_FLAGS, NO_GROUPS, 0, np.inf)
     search.scan_all(E, NO_SIZES, NO_GROUPS)
     found = finish(search, 1)
     out = np.empty(len(E))
     out[found.indices] = found.distances
     return out.reshape(differences[0].shape)
-
-
-def finish(search: Any, m: int) -> Found:
-    """The lists of a core search."""
-    counts, n_ties = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
-    search.finish(counts, n_ties)
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    tie_starts = np.concatenate([[0], np.cumsum(n_ties)])
-    distances, indices = np.empty(int(starts[-1])), np.empty(int(starts[-1]), dtype=np.int64)
-    ties = np.empty(int(tie_starts[-1]), dtype=np.int64)
-    search.write(starts[:-1].copy(), distances, indices, tie_starts[:-1].copy(), ties)
-    return Found(counts, distances, indices, Ragged(tie_starts, ties))

@@ -1,0 +1,162 @@
+"""Tree: exact search in low dimension on SciPy's k-d tree, with the answers of exact search bit for bit (SPEC F8)."""
+
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from nearline import _core
+from nearline.arrays import Array
+from nearline.neighbors.exact import Dense
+from nearline.neighbors.lists import Found, Ragged
+from nearline.neighbors.measured import measured
+from nearline.neighbors.metrics import Metric
+
+TREE_METRICS = ("l1", "l2", "squared-l2", "l-infinity", "lq")  # names in the core: Mahalanobis is l2 there
+BLOCK = 8192  # queries that are looked at together
+MORE = 4  # candidates beyond k to begin with: the next distance must be larger for a list to be complete
+MOST = 512  # candidates beyond which exact search is faster than a longer list from the tree
+MARGIN = 1e-9  # relative; what rounding does to the tree's distances is far less (about 1e-14)
+
+
+def tree_pays(n: int, D: int, metric: Metric) -> bool:
+    """Whether the tree is expected to beat exact search, build included (measured by benchmarks/bench_tree.py)."""
+    return metric.core in TREE_METRICS and D <= 3 and n >= 1000
+
+
+class Tree:
+    """Dense rows in a k-d tree.
+
+    The tree proposes k and a few more candidates, which are measured again in the documented order of summation. A list
+    is complete when the k-th distance is less than the tree's last one by more than rounding could do; otherwise (ties,
+    rows of the query's own group) twice as many candidates are asked for, and in the end exact search.
+    """
+
+    def __init__(self, X: Array, metric: Metric, memory: int) -> None:
+        if metric.core not in TREE_METRICS:
+            raise ValueError(
+                f"There is no tree for metric {metric.name!r}, only for {', '.join(map(repr, TREE_METRICS))} and "
+                "'mahalanobis': take algorithm='exact' or 'auto'."
+            )
+        if X.shape[1] == 0:
+            raise ValueError(
+                "A tree needs at least one feature, got rows without any: take algorithm='exact'."
+            )
+        self.metric, self.memory = metric, memory
+        self._X = X
+        self._tree = cKDTree(X, leafsize=16, compact_nodes=True, balanced_tree=False)
+        self._p = {"l1": 1.0, "l-infinity": np.inf}.get(metric.core or "", metric.exponent)
+
+    algorithm, recall = "tree", 1.0
+
+    @cached_property
+    def _dense(self) -> Dense:
+        """For the few lists that the tree does not complete."""
+        return Dense(self._X, self.metric, self.memory)
+
+    def find(self, Q: Array, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
+        q = np.ascontiguousarray(Q, dtype=np.float64)
+        if k == 0 or radius < np.inf:
+            return self._dense.find(q, k, radius, own, others)
+        size = max(16, min(BLOCK, int(self.memory // (24 * (k + MORE) * (q.shape[1] + 4)))))
+        parts = [
+            self._block(q[b : b + size], k, None if own is None else own[b : b + size], others)
+            for b in range(0, len(q), size)
+        ]
+        return parts[0] if len(parts) == 1 else _joined(parts)
+
+    def _block(self, q: Array, k: int, own: Array | None, others: Array | None) -> Found:
+        lists, open_, c = _Lists.empty(len(q), k), np.arange(len(q)), k + MORE
+        while len(open_) and c <= min(max(MOST, 2 * k), len(self._X) - 1):
+            distances, indices, last = self._candidates(q[open_], c)
+            if own is not None and others is not None:
+                distances[own[open_, None] == others[indices]] = np.inf
+            distances, indices = _ordered(distances, indices)
+            complete = distances[:, k - 1] < last * (1.0 - MARGIN)
+            lists.write(open_[complete], distances[complete], indices[complete])
+            open_, c = open_[~complete], 2 * c
+        if len(open_):
+            lists.overwrite(open_, self._dense.find(q[open_], k, np.inf, _part(own, open_), others))
+        return lists.found()
+
+    def _candidates(self, q: Array, c: int) -> tuple[Array, Array, Array]:
+        """(m, c) distances and rows, and (m,) a distance below which no other row is, but for rounding."""
+        found = self._tree.query(q, k=c, p=self._p, workers=_core.thread_limit())
+        t, indices = (np.asarray(part).reshape(len(q), c) for part in found)
+        last: Array = t[:, -1].copy()
+        short = ~np.isfinite(last)  # distances overflowed: the tree leaves such rows out
+        indices[short] = 0
+        rows = self._X[indices.ravel()]
+        columns = np.repeat(q, c, axis=0)
+        differences = [rows[:, j].astype(np.float64) - columns[:, j] for j in range(q.shape[1])]
+        distances: Array = measured(self.metric, differences).reshape(indices.shape)
+        distances[short], last[short] = np.inf, 0.0
+        if self.metric.core == "squared-l2":
+            last *= last
+        return distances, indices.astype(np.int64), last
+
+
+class _Lists:
+    """Complete lists and their ties, written some queries at a time."""
+
+    def __init__(self, distances: Array, indices: Array, counts: Array) -> None:
+        self.distances, self.indices, self.counts = distances, indices, counts
+        self._owners: list[Array] = []
+        self._ties: list[Array] = []
+
+    @classmethod
+    def empty(cls, m: int, k: int) -> "_Lists":
+        return cls(np.empty((m, k)), np.empty((m, k), dtype=np.int64), np.full(m, k, dtype=np.int64))
+
+    def write(self, at: Array, distances: Array, indices: Array) -> None:
+        k = self.distances.shape[1]
+        self.distances[at], self.indices[at] = distances[:, :k], indices[:, :k]
+        rows, columns = np.nonzero(distances[:, k:] == distances[:, k - 1 : k])
+        if len(rows):
+            self._owners.append(at[rows])
+            self._ties.append(indices[rows, k + columns])
+
+    def overwrite(self, at: Array, found: Found) -> None:
+        lists = found.lists(self.distances.shape[1])
+        self.distances[at], self.indices[at], self.counts[at] = lists.distances, lists.indices, found.counts
+        self._owners.append(np.repeat(at, found.ties.counts))
+        self._ties.append(found.ties.values)
+
+    def found(self) -> Found:
+        m, k = self.distances.shape
+        starts, ties = np.zeros(m + 1, dtype=np.int64), np.empty(0, dtype=np.int64)
+        if self._owners:
+            owners = np.concatenate(self._owners)
+            ties = np.concatenate(self._ties)[np.argsort(owners, kind="stable")]
+            np.cumsum(np.bincount(owners, minlength=m), out=starts[1:])
+        there = slice(None) if (self.counts == k).all() else np.arange(k) < self.counts[:, None]
+        return Found(
+            self.counts, self.distances[there].ravel(), self.indices[there].ravel(), Ragged(starts, ties)
+        )
+
+
+def _ordered(distances: Array, indices: Array) -> tuple[Array, Array]:
+    """By (distance, index); most lists come so from the tree."""
+    wrong = np.flatnonzero(~(distances[:, 1:] > distances[:, :-1]).all(axis=1))
+    if len(wrong):
+        order = np.lexsort((indices[wrong], distances[wrong]), axis=-1)
+        distances[wrong] = np.take_along_axis(distances[wrong], order, axis=1)
+        indices[wrong] = np.take_along_axis(indices[wrong], order, axis=1)
+    return distances, indices
+
+
+def _joined(parts: list[Found]) -> Found:
+    counts, distances, indices = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("counts", "distances", "indices")
+    )
+    ties = np.concatenate([part.ties.counts for part in parts])
+    return Found(
+        counts,
+        distances,
+        indices,
+        Ragged(np.concatenate([[0], np.cumsum(ties)]), np.concatenate([part.ties.values for part in parts])),
+    )
+
+
+def _part(values: Array | None, rows: Array) -> Array | None:
+    return None if values is None else np.ascontiguousarray(values[rows])

@@ -1,0 +1,89 @@
+"""Nearest neighbors by brute force, in the documented order of summation: slow and obvious, right to the last bit."""
+
+import math
+
+import numpy as np
+
+from nearline.neighbors.metrics import Metric, Precomputed
+
+power = np.frompyfunc(math.pow, 2, 1)
+
+
+def total(terms, join=np.add):
+    """Feature j goes to sum number j mod 16; then sums l and l + 8, l + 4, l + 2, l + 1 are joined."""
+    sums = [np.zeros(terms.shape[:-1]) for _ in range(16)]
+    for j in range(terms.shape[-1]):
+        sums[j % 16] = join(sums[j % 16], terms[..., j])
+    for half in (8, 4, 2, 1):
+        sums = [join(sums[l], sums[l + half]) for l in range(half)]
+    return sums[0]
+
+
+def lengths(A):
+    return np.sqrt(total(A * A))
+
+
+def distances(metric: Metric, X, Q):
+    """(m, n) float64."""
+    if isinstance(metric, Precomputed):
+        return np.asarray(Q, dtype=np.float64)
+    X, Q = (np.asarray(metric.rows(A)).astype(np.float64) for A in (X, Q))
+    x, q = X[None], Q[:, None]
+    name = metric.core
+    with np.errstate(over="ignore", under="ignore"):
+        if name in ("l2", "squared-l2"):
+            e = x - q
+            squares = total(e * e)
+            return np.sqrt(squares) if name == "l2" else squares
+        if name == "l1":
+            return total(np.abs(x - q))
+        if name == "l-infinity":
+            return total(np.abs(x - q), np.maximum)
+        if name == "lq":
+            powers = power(np.abs(x - q), metric.exponent).astype(np.float64)
+            return power(total(powers), 1.0 / metric.exponent).astype(np.float64)
+        if name == "inner-product":
+            return 0.0 - total(x * q)
+        if name == "cosine":
+            sizes = lengths(X)[None] * lengths(Q)[:, None]
+            cosines = total(x * q) / np.where(sizes > 0, sizes, 1.0)
+            return np.where(sizes > 0, np.clip(1.0 - cosines, 0.0, 2.0), 1.0)
+        if name == "hamming":
+            return (x != q).sum(axis=-1) / X.shape[1]
+        if name == "jaccard":
+            either, both = ((x != 0) | (q != 0)).sum(axis=-1), ((x != 0) & (q != 0)).sum(axis=-1)
+            return np.where(either == 0, 0.0, (either - both) / np.maximum(either, 1))
+    raise NotImplementedError(name)
+
+
+def search(D, k, own=None, others=None):
+    """Of each query: distances and rows of its list by (distance, index), and the rows beyond it at the k-th distance."""
+    answers = []
+    for i, d in enumerate(D):
+        rows = [j for j in range(len(d)) if own is None or others[j] != own[i]]
+        rows.sort(key=lambda j: (d[j], j))
+        inside, beyond = rows[:k], rows[k:]
+        ties = sorted(j for j in beyond if d[j] == d[inside[-1]])
+        answers.append((d[inside], np.array(inside, dtype=int), np.array(ties, dtype=int)))
+    return answers
+
+
+def radius(D, limit):
+    """Of each query: distances and rows within the limit, by (distance, index)."""
+    answers = []
+    for d in D:
+        rows = sorted(np.flatnonzero(d <= limit), key=lambda j: (d[j], j))
+        answers.append((d[rows], np.array(rows, dtype=int)))
+    return answers
+
+
+def assert_same(neighbors, answers, k):
+    """A search's lists and ties equal the oracle's, bit for bit."""
+    assert neighbors.distances.shape == neighbors.indices.shape == (len(answers), k)
+    for i, (d, rows, ties) in enumerate(answers):
+        c = len(rows)
+        np.testing.assert_array_equal(neighbors.indices[i, :c], rows)
+        np.testing.assert_array_equal(neighbors.distances[i, :c], d)
+        assert (neighbors.indices[i, c:] == -1).all()
+        assert (neighbors.distances[i, c:] == np.inf).all()
+        np.testing.assert_array_equal(neighbors.boundary[i], ties)

@@ -1,0 +1,362 @@
+"""Exact search equals brute force bit for bit, whatever the metric, the rows, the filter or the threads (SPEC F3, F8)."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import oracle_index as oracle
+from nearline import num_threads
+from nearline.neighbors import exact
+from nearline.neighbors.bounds import Centered, PlainBounds, PrincipalBounds, principal_basis
+from nearline.neighbors.choice import _embedding
+from nearline.neighbors.index import Index
+from nearline.neighbors.metrics import METRICS, Lq, Mahalanobis, as_metric
+
+VECTOR_METRICS = [m for name, m in METRICS.items() if name != "precomputed"] + [Lq(1.5), Lq(3)]
+KINDS = ("plain", "ties", "duplicates", "constant", "offset", "outliers", "tiny", "zeros", "spread", "bytes")
+
+
+def rows_of(kind, n, D, rng):
+    """Rows that are hard in one way each."""
+    X = rng.standard_normal((n, D))
+    if kind == "ties":
+        X = rng.integers(-1, 2, size=(n, D)).astype(float)
+    elif kind == "duplicates":
+        X = X[rng.integers(max(n // 20, 1), size=n)]
+    elif kind == "constant":
+        X[:, rng.random(D) < 0.7] = 3.0
+    elif kind == "offset":
+        X = 1e8 + 30.0 * X
+    elif kind == "outliers":
+        X[rng.random(n) < 0.05] *= 1e8
+    elif kind == "tiny":
+        X *= 1e-30
+    elif kind == "zeros":
+        X[rng.random(n) < 0.3] = 0.0
+    elif kind == "spread":
+        X *= 10.0 ** rng.uniform(-6, 6, size=(n, 1))
+    elif kind == "bytes":
+        X = rng.integers(0, 256, size=(n, D)).astype(float)
+    return X
+
+
+def problem(kind, n, D, m, dtype, metric, rng):
+    """Rows and queries: some of them rows, some near rows, some elsewhere."""
+    X = rows_of(kind, n, D, rng)
+    Q = rows_of(kind, m, D, rng)
+    if dtype is np.uint8:
+        X, Q = np.abs(X) % 256, np.abs(Q) % 256
+    X, Q = X.astype(dtype), Q.astype(dtype)
+    Q[: m // 2] = X[rng.integers(n, size=m // 2)]
+    if metric.name == "jaccard":
+        X, Q = (X > 0).astype(dtype), (Q > 0).astype(dtype)
+    return X, Q
+
+
+def check(X, Q, metric, k, groups=None, **options):
+    """Index(X).search(Q, k) against brute force."""
+    index = Index(X, metric, **options)
+    dense, queries = (A.toarray() if sparse.issparse(A) else A for A in (X, Q))
+    D = oracle.distances(as_metric(metric), dense, queries)
+    own, others = (None, None) if groups is None else groups
+    oracle.assert_same(index.search(Q, k, groups=groups), oracle.search(D, k, own, others), k)
+    return index
+
+
+cases = {
+    "kind": st.sampled_from(KINDS),
+    "n": st.sampled_from([1, 2, 5, 40, 257, 300, 700]),
+    "D": st.sampled_from([1, 2, 3, 5, 16, 17, 40, 130]),
+    "dtype": st.sampled_from([np.float32, np.float64, np.uint8]),
+    "k": st.sampled_from([1, 2, 3, 10, 64, 10**9]),
+    "seed": st.integers(0, 2**32 - 1),
+}
+
+
+@pytest.mark.parametrize("metric", VECTOR_METRICS, ids=str)
+@settings(max_examples=25, deadline=None)
+@given(**cases)
+def test_dense_rows_equal_brute_force(metric, kind, n, D, dtype, k, seed):
+    rng = np.random.default_rng(seed)
+    if metric.core == "lq":
+        n, D = min(n, 300), min(D, 17)
+    X, Q = problem(kind, n, D, 6, dtype, metric, rng)
+    check(X, Q, metric, min(k, n), algorithm="exact")
+
+
+@pytest.mark.parametrize("metric", VECTOR_METRICS, ids=str)
+@settings(max_examples=12, deadline=None)
+@given(**cases)
+def test_sparse_rows_equal_brute_force(metric, kind, n, D, dtype, k, seed):
+    rng = np.random.default_rng(seed)
+    if metric.core == "lq":
+        n, D = min(n, 300), min(D, 17)
+    X, Q = problem(kind, n, D, 5, np.float32 if dtype is np.uint8 else dtype, metric, rng)
+    X, Q = X * (rng.random(X.shape) < 0.3), Q * (rng.random(Q.shape) < 0.3)
+    Q[0] = X[-1]
+    check(sparse.csr_array(X), sparse.csr_array(Q), metric, min(k, n))
+
+
+@pytest.mark.parametrize("metric", VECTOR_METRICS, ids=str)
+@settings(max_examples=8, deadline=None)
+@given(
+    kind=cases["kind"],
+    dtype=cases["dtype"],
+    n_groups=st.sampled_from([1, 2, 5, 400]),
+    k=st.sampled_from([1, 7, 300]),
+    seed=cases["seed"],
+)
+def test_no_neighbor_is_of_the_own_group(metric, kind, dtype, n_groups, k, seed):
+    rng = np.random.default_rng(seed)
+    X, Q = problem(kind, 400, 4, 5, dtype, metric, rng)
+    own, others = rng.integers(n_groups, size=5), rng.integers(n_groups, size=400)
+    check(X, Q, metric, k, groups=(own, others), algorithm="exact")
+
+
+def test_leave_one_out():
+    X = np.random.default_rng(0).integers(0, 4, size=(300, 3)).astype(float)
+    found = Index(X, algorithm="exact").search(X, 3, groups=np.arange(300))
+    answers = oracle.search(oracle.distances(METRICS["l2"], X, X), 3, np.arange(300), np.arange(300))
+    oracle.assert_same(found, answers, 3)
+    assert (found.indices != np.arange(300)[:, None]).all()
+
+
+def embedding(metric, X):
+    return _embedding(X, metric)
+
+
+FORCED = {
+    "plain": lambda X, metric: PlainBounds(mean_of(X, metric), embedding(metric, X)),
+    "principal": lambda X, metric: principal(X, metric, 4, 4),
+    "two principal bounds": lambda X, metric: principal(X, metric, 3, 9),
+}
+
+
+def mean_of(X, metric):
+    centered = isinstance(embedding(metric, X), Centered)
+    return X.astype(float).mean(axis=0) if centered else np.zeros(X.shape[1])
+
+
+def principal(X, metric, first, width):
+    points, _ = embedding(metric, X)(X.astype(float), mean_of(X, metric))
+    return PrincipalBounds(principal_basis(points, width), mean_of(X, metric), first, embedding(metric, X))
+
+
+@pytest.mark.parametrize("bounds", FORCED)
+@pytest.mark.parametrize("metric", ["l2", "squared-l2", "cosine", "inner-product"])
+@settings(max_examples=25, deadline=None)
+@given(kind=cases["kind"], dtype=cases["dtype"], k=st.sampled_from([1, 10, 600]), seed=cases["seed"])
+def test_filters_never_change_the_answer(bounds, metric, kind, dtype, k, seed):
+    rng = np.random.default_rng(seed)
+    X, Q = problem(kind, 600, 20, 8, dtype, METRICS[metric], rng)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact, "choose_bounds", lambda X, m, memory: FORCED[bounds](X, m))
+        check(X, Q, metric, k, algorithm="exact")
+
+
+@pytest.mark.parametrize("kind", ["plain", "ties", "offset", "outliers", "bytes", "spread"])
+@pytest.mark.parametrize("metric", [m for m in VECTOR_METRICS if m.core != "lq"], ids=str)
+def test_many_features(metric, kind, request):
+    if metric.core == "l1" and kind in ("outliers", "spread"):
+        request.applymarker(
+            pytest.mark.xfail(strict=True, reason="groups of features overflow float32: a warning")
+        )
+    rng = np.random.default_rng(5)
+    X, Q = problem(kind, 320, 300, 5, np.float32, metric, rng)
+    check(X, Q, metric, 7, algorithm="exact")
+
+
+@pytest.mark.parametrize("metric", ["l2", "l1", "l-infinity", "cosine", "inner-product"])
+def test_rows_in_slabs_where_memory_is_short(metric):
+    rng = np.random.default_rng(3)
+    X, Q = problem("ties", 9000, 5, 6, np.float32, METRICS[metric], rng)
+    index = check(X, Q, metric, 12, algorithm="exact", memory=1)
+    assert len(index._backend._slabs) == 3
+
+
+@pytest.mark.parametrize("metric", VECTOR_METRICS, ids=str)
+def test_structured_rows(metric):
+    """Low rank plus noise in float32, where principal and group bounds are chosen with two stages."""
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((900, 6)) @ rng.standard_normal((6, 120)) + 0.01 * rng.standard_normal((900, 120))
+    X = np.rint(10 * X).clip(-127, 127) if metric.core == "hamming" else X
+    X = X > 0 if metric.core == "jaccard" else X.astype(np.float32)
+    check(X[:880], X[877:884], metric, 5, algorithm="exact")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    metric=st.sampled_from(VECTOR_METRICS),
+    kind=cases["kind"],
+    share=st.floats(0, 1),
+    seed=cases["seed"],
+    is_sparse=st.booleans(),
+)
+def test_radius(metric, kind, share, seed, is_sparse):
+    rng = np.random.default_rng(seed)
+    X, Q = problem(kind, 300, 6, 4, np.float64, metric, rng)
+    D = oracle.distances(metric, X, Q)
+    limit = float(np.quantile(D, share, method="nearest"))  # the distance of a row, exactly
+    found = Index(sparse.csr_array(X) if is_sparse else X, metric).radius(Q, limit)
+    for (d, rows), (want_d, want) in zip(found, oracle.radius(D, limit), strict=True):
+        np.testing.assert_array_equal(rows, want)
+        np.testing.assert_array_equal(d, want_d)
+
+
+def test_mahalanobis_is_l2_after_a_map():
+    rng = np.random.default_rng(2)
+    X, A = rng.standard_normal((400, 5)), rng.standard_normal((5, 5))
+    check(X, X[:7], Mahalanobis(A @ A.T), 6)
+    direct = np.sqrt(np.einsum("qnj,jl,qnl->qn", X[:7, None] - X, A @ A.T, X[:7, None] - X))
+    np.testing.assert_allclose(
+        Index(X, Mahalanobis(A @ A.T)).search(X[:7], 6).distances,
+        np.sort(direct)[:, :6],
+        rtol=1e-9,
+        atol=1e-7,
+    )
+
+
+def test_a_given_matrix_and_a_function():
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 3, size=(40, 3)).astype(float)
+    D = oracle.distances(METRICS["l1"], X, X)
+    answers = oracle.search(D[:5], 4)
+    oracle.assert_same(Index(D, "precomputed").search(D[:5], 4), answers, 4)
+    oracle.assert_same(Index(X, lambda a, b: np.abs(a - b).sum()).search(X[:5], 4), answers, 4)
+
+
+def test_a_zero_vector_is_at_cosine_distance_one():
+    found = Index(np.array([[0.0, 0.0], [1.0, 0.0], [-1.0, 0.0]]), "cosine").search(
+        [[2.0, 0.0], [0.0, 0.0]], 3
+    )
+    assert found.distances.tolist() == [[0.0, 1.0, 2.0], [1.0, 1.0, 1.0]]
+    assert found.indices.tolist() == [[1, 0, 2], [0, 1, 2]]
+
+
+@pytest.mark.parametrize("metric", ["l2", "l1", "l-infinity"])
+def test_distances_that_overflow_keep_their_order(metric):
+    X = np.array([[1e200], [-1e200], [2e200], [0.0]])
+    check(X, np.array([[0.0], [1e200]]), metric, 4)
+
+
+@pytest.mark.parametrize("metric", ["l2", "l1", "cosine"])
+def test_smaller_lists_are_the_first_of_longer_ones(metric):
+    rng = np.random.default_rng(7)
+    X, Q = problem("ties", 300, 2, 9, np.float64, METRICS[metric], rng)
+    index = Index(X, metric)
+    longest = index.search(Q, 20)
+    for k in (1, 2, 7, 19, 20):
+        first, alone = longest.first(k), index.search(Q, k)
+        np.testing.assert_array_equal(first.indices, alone.indices)
+        np.testing.assert_array_equal(first.distances, alone.distances)
+        for i in range(len(Q)):
+            np.testing.assert_array_equal(first.boundary[i], alone.boundary[i])
+
+
+SCRIPT = """
+import sys, numpy as np, nearline
+from nearline.neighbors.index import Index
+from nearline.neighbors.metrics import METRICS
+rng = np.random.default_rng(11)
+X = np.rint(20 * rng.standard_normal((1500, 7)) @ rng.standard_normal((7, 45))).astype(np.float32) / 8
+out = {}
+with nearline.num_threads(int(sys.argv[2])):
+    for name in METRICS:
+        if name == "precomputed": continue
+        rows = X > 0 if name == "jaccard" else X
+        found = Index(rows, name, algorithm="exact").search(rows[:150], 9)
+        out[name + "/d"], out[name + "/i"] = found.distances, found.indices
+        out[name + "/t"], out[name + "/s"] = found.boundary.values, found.boundary.starts
+np.savez(sys.argv[1], **out)
+"""
+
+
+def test_the_same_answer_on_every_instruction_set_and_number_of_threads(tmp_path):
+    results = []
+    for isa, threads in ((None, 1), (None, 2), (None, 3), ("portable", 2)):
+        path = tmp_path / f"{isa}-{threads}.npz"
+        environment = {**os.environ, **({"NEARLINE_ISA": isa} if isa else {})}
+        subprocess.run([sys.executable, "-c", SCRIPT, str(path), str(threads)], check=True, env=environment)
+        with np.load(path) as arrays:
+            results.append(dict(arrays))
+    for other in results[1:]:
+        for key, value in results[0].items():
+            np.testing.assert_array_equal(other[key], value, err_msg=key)
+
+
+def test_blocks_of_queries_give_the_same_lists():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 4, size=(500, 3)).astype(float)
+    whole = Index(X).search(X, 5, groups=np.arange(500))
+    parts = list(Index(X, memory=1).search_blocks(X, 5, groups=np.arange(500)))
+    assert len(parts) > 1
+    np.testing.assert_array_equal(np.concatenate([part.indices for _, part in parts]), whole.indices)
+    np.testing.assert_array_equal(np.concatenate([part.distances for _, part in parts]), whole.distances)
+
+
+X4 = np.arange(8.0).reshape(4, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: Index(X4).search(X4, 5), r"k = 5 neighbors were asked for, but there are only 4 rows"),
+        (lambda: Index(X4).search(X4, 0), "k must be at least 1, got 0"),
+        (lambda: Index(X4).search(X4, -2), "k must be at least 1, got -2"),
+        (lambda: Index(X4).search(X4, 1.5), r"k must be a whole number of neighbors, got 1\.5"),
+        (lambda: Index(X4).search(X4, True), "k must be a whole number"),
+        (lambda: Index(X4).search(X4, "3"), "k must be a whole number of neighbors, got '3'"),
+        (lambda: Index(X4).search(X4, np.nan), "k must be a whole number of neighbors, got nan"),
+        (lambda: Index(X4).search(X4, None), "k must be a whole number of neighbors, got None"),
+        (lambda: Index(np.array([[1.0, np.nan]])), "X has NaN or infinite values"),
+        (lambda: Index(X4).search([[np.inf, 0.0]], 1), "queries has NaN or infinite values|queries have NaN"),
+        (lambda: Index(X4).search(np.ones((2, 3)), 1), "have 2 features, but the queries 3"),
+        (lambda: Index(X4).search(np.ones(2), 1), r"queries must be a table of rows .* got shape \(2,\)"),
+        (lambda: Index(np.empty((0, 3))), "at least one row, got none"),
+        (lambda: Index(X4, "l5"), r"Unknown metric 'l5': choose among 'l1', 'l2', .*'cosine'"),
+        (lambda: Index(X4, 3), "Unknown metric 3"),
+        (lambda: Index(X4, Lq(0.5)), r"Lq needs q >= 1, got 0\.5"),
+        (
+            lambda: Index(X4, algorithm="ball"),
+            r"Unknown algorithm 'ball': choose among 'auto', 'exact', 'tree'",
+        ),
+        (lambda: Index(X4, "jaccard"), r"Jaccard takes binary data .* got the value"),
+        (lambda: Index(X4, "precomputed"), r"needs the \(n, n\) distances .* got shape \(4, 2\)"),
+        (lambda: Index(X4).search(X4, 1, groups=[1, 2]), r"one entry for each of the 4 .*, got shape \(2,\)"),
+        (lambda: Index(X4).search(X4[:1], 1, groups=[1]), r"for each of the 4 rows of the index"),
+        (lambda: Index(X4).search(X4[:1], 1, groups=np.ones((2, 2))), r"got shape \(2, 2\)"),
+        (lambda: Index(X4).radius(X4, np.nan), "radius must be a number, got nan"),
+        (lambda: Index(X4).radius(X4, None), "radius must be a number, got None"),
+        (lambda: Index(X4, Mahalanobis(np.eye(3))), "matrix is for 3 features, but the rows have 2"),
+        (lambda: Index(X4, lambda a, b: np.nan).search(X4, 1), "metric function gave NaN"),
+        (lambda: Index(sparse.csr_array(X4), algorithm="tree"), "needs dense rows, got a sparse matrix"),
+    ],
+)
+def test_bad_input_gets_a_sentence(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()
+
+
+def test_an_index_pickles():
+    index = Index(np.random.default_rng(0).standard_normal((300, 40)).astype(np.float32), "cosine")
+    again = pickle.loads(pickle.dumps(index))
+    np.testing.assert_array_equal(index.search(index.X, 4).distances, again.search(index.X, 4).distances)
+
+
+def test_threads_in_one_process():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 30))
+    answers = []
+    for threads in (1, 2, 3):
+        with num_threads(threads):
+            answers.append(Index(X, algorithm="exact").search(X[:300], 10))
+    for other in answers[1:]:
+        np.testing.assert_array_equal(other.distances, answers[0].distances)
+        np.testing.assert_array_equal(other.indices, answers[0].indices)
