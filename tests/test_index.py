@@ -223,6 +223,20 @@ def test_mahalanobis_is_l2_after_a_map():
     )
 
 
+@pytest.mark.parametrize("D", [3, 20, 65])
+def test_mahalanobis_does_not_depend_on_the_rows_that_come_with_a_query(D):
+    X = np.random.default_rng(0).standard_normal((300, D))
+    metric = Mahalanobis.learn(X)
+    index = Index(X, metric)
+    whole = index.search(X, 3)
+    assert (whole.distances[:, 0] == 0).all()
+    for part in (slice(0, 1), slice(5, 8), slice(100, 201)):
+        np.testing.assert_array_equal(index.search(X[part], 3).distances, whole.distances[part])
+    np.testing.assert_array_equal(
+        Index(sparse.csr_array(X), metric).search(sparse.csr_array(X[:9]), 3).distances, whole.distances[:9]
+    )
+
+
 def test_a_given_matrix_and_a_function():
     rng = np.random.default_rng(2)
     X = rng.integers(0, 3, size=(40, 3)).astype(float)
