@@ -6,7 +6,17 @@ from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-PACKAGES = ("nearline", "numpy", "scipy", "scikit-learn", "liblinear-official", "cyanure", "celer", "skglm")
+PACKAGES = (
+    "nearline",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "liblinear-official",
+    "cyanure",
+    "celer",
+    "skglm",
+)
+NEIGHBOR_PACKAGES = ("faiss-cpu", "scikit-learn-intelex")
 
 
 @lru_cache(maxsize=1)
@@ -42,7 +52,7 @@ def describe(threads: int = 2) -> dict[str, str]:
     return {
         "processor": f"{processor()}, {os.cpu_count()} cores, load {load}",
         "python": platform.python_version(),
-        **{package: installed(package) for package in PACKAGES},
+        **{package: installed(package) for package in PACKAGES + NEIGHBOR_PACKAGES},
         "threads": f"{threads} (LIBLINEAR 1)",
     }
 

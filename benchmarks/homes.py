@@ -45,6 +45,8 @@ LIBLINEAR = Home("liblinear", 1)
 CYANURE = Home("cyanure", 2)
 CELER = Home("celer", 2)
 SKGLM = Home("skglm", 2)
+FAISS = Home("faiss", 2)
+SKLEARNEX = Home("scikit-learn-intelex", 2)
 
 
 class Pool:

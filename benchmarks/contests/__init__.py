@@ -1,6 +1,18 @@
 """The contests, one family a module. ``CONTESTS`` lists them; what is listed can be run and is documented."""
 
-from benchmarks.contests import fused, l1, latency, least_squares, online, softmax, startup, svm, text, tuning
+from benchmarks.contests import (
+    fused,
+    l1,
+    latency,
+    least_squares,
+    neighbors,
+    online,
+    softmax,
+    startup,
+    svm,
+    text,
+    tuning,
+)
 from benchmarks.harness import Contest
 
 CONTESTS: tuple[Contest, ...] = (
@@ -14,4 +26,5 @@ CONTESTS: tuple[Contest, ...] = (
     *online.CONTESTS,
     *latency.CONTESTS,
     *startup.CONTESTS,
+    *neighbors.CONTESTS,
 )

@@ -308,7 +308,7 @@ def principal_basis(S: Array, r: int, seed: int = 0) -> Array:
     D = S.shape[1]
     if r >= D:
         return np.eye(D)
-    A = S.astype(np.float32)
+    A = _scaled(S)
     B = np.random.default_rng(seed).standard_normal((D, min(r + 8, D))).astype(np.float32)
     for _ in range(3):
         B = np.linalg.qr(A.T @ (A @ B))[0]
@@ -324,7 +324,7 @@ def correlated_groups(S: Array, n_groups: int) -> tuple[Array, Array]:
     Features, as vectors over the sample rows, are halved by the sign and size of their part in the leading direction,
     again and again.
     """
-    F = np.ascontiguousarray(S.T.astype(np.float32))
+    F = np.ascontiguousarray(_scaled(S).T)
     parts = [np.arange(len(F))]
     coarse = parts
     while len(parts) < 4 * n_groups and max(map(len, parts)) > 1:
@@ -334,6 +334,11 @@ def correlated_groups(S: Array, n_groups: int) -> tuple[Array, Array]:
     return _numbered(coarse, len(F)), _numbered(parts, len(F))
 
 
+def _scaled(S: Array) -> Array:
+    """float32 with values up to 1: powers of outliers must not overflow."""
+    return np.asarray((S / max(float(np.abs(S).max(initial=0.0)), 1e-300)).astype(np.float32))
+
+
 def _halves(F: Array, part: Array) -> list[Array]:
     if len(part) < 2:
         return [part]
@@ -341,7 +346,7 @@ def _halves(F: Array, part: Array) -> list[Array]:
     u = A.sum(axis=0) + A[0]
     for _ in range(4):
         u = (A @ u) @ A
-        u /= max(float(np.linalg.norm(u)), 1e-30)
+        u /= max(float(np.abs(u).max()), 1e-30)
     order = np.argsort(A @ u, kind="stable")
     half = len(part) // 2
     return [part[np.sort(order[:half])], part[np.sort(order[half:])]]

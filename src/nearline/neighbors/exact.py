@@ -11,6 +11,7 @@ from nearline.neighbors.bounds import Bounds, Lifted, PlainBounds, PrincipalBoun
 from nearline.neighbors.choice import choose_bounds
 from nearline.neighbors.lists import Found, Ragged
 from nearline.neighbors.metrics import Metric
+from nearline.tiles import slices
 
 CHUNK = 128  # rows that a box excludes together
 BLOCK = 64  # queries that are looked at together
@@ -115,7 +116,8 @@ class Dense:
         q = np.ascontiguousarray(Q, dtype=np.float64)
         bytes_, whole = NO_ROWS.reshape(0, 0), np.empty(0, np.uint8)
         if self.rows.dtype == np.uint8:
-            bytes_, whole = _bytes_of(q)
+            tiles = [_bytes_of(q[tile]) for tile in slices(len(q), 256) or [slice(0)]]
+            bytes_, whole = (np.concatenate(part) for part in zip(*tiles, strict=True))
         own_groups = NO_GROUPS if own is None else own
         groups = NO_GROUPS if others is None else others
         core = self.metric.core or ""
@@ -149,23 +151,19 @@ def as_bytes(X: Array, metric: Metric) -> Array:
     """Rows of whole numbers from 0 to 255 as bytes: a fourth to an eighth of the memory, and the same distances."""
     if X.dtype == np.uint8 or metric.core not in ("l2", "squared-l2", "l1", "l-infinity") or X.size == 0:
         return X
-    if not _are_bytes(X[:: max(len(X) // 16, 1)]).all():
+    if not _bytes_of(X[:: max(len(X) // 16, 1)])[1].all():
         return X
     out = np.empty(X.shape, dtype=np.uint8)
-    for begin in range(0, len(X), 1024):
-        part = X[begin : begin + 1024]
-        if not _are_bytes(part).all():
+    for tile in slices(len(X), 256):
+        part, whole = _bytes_of(X[tile])
+        if not whole.all():
             return X
-        out[begin : begin + 1024] = part
+        out[tile] = part
     return out
 
 
-def _are_bytes(X: Array) -> Array:
-    """Which rows are whole numbers from 0 to 255."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray((X.astype(np.uint8) == X).all(axis=1))
-
-
 def _bytes_of(Q: Array) -> tuple[Array, Array]:
-    whole = _are_bytes(Q)
-    return np.where(whole[:, None], Q, 0.0).astype(np.uint8), whole.astype(np.uint8)
+    """Rows as bytes, and which of them are whole numbers from 0 to 255; the others' bytes mean nothing."""
+    with np.errstate(invalid="ignore"):
+        out = Q.astype(np.uint8)
+    return out, (out == Q).all(axis=1).astype(np.uint8)

@@ -79,9 +79,7 @@ class Index:
         (leave-one-out is ``np.arange(n)``; for folds give the number of each row's fold), else a pair of arrays, for the
         queries and for the rows.
         """
-        k = check_k(k, self.n_rows)
-        Q = self._queries(queries)
-        return self._find(Q, k, np.inf, *self._groups(groups, Q.shape[0])).lists(k)
+        return Neighbors.join([found for _, found in self.search_blocks(queries, k, groups=groups)], k)
 
     def search_blocks(self, queries: Any, k: int, *, groups: Any = None) -> Iterator[tuple[slice, Neighbors]]:
         """The same, some queries at a time, so that lists and ties fit into ``memory``."""

@@ -78,6 +78,27 @@ class Neighbors:
             values[np.arange(len(beyond.values)) + np.repeat(first, beyond.counts)] = beyond.values
         return Neighbors(self.distances[:, :k], self.indices[:, :k], Ragged(starts, values))
 
+    @classmethod
+    def join(cls, parts: "list[Neighbors]", k: int) -> "Neighbors":
+        """The lists of several searches, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return cls(
+                np.empty((0, k)),
+                np.empty((0, k), np.int64),
+                Ragged(np.zeros(1, np.int64), np.empty(0, np.int64)),
+            )
+        counts = np.concatenate([part.boundary.counts for part in parts])
+        ties = Ragged(
+            np.concatenate([[0], np.cumsum(counts)]), np.concatenate([part.boundary.values for part in parts])
+        )
+        return cls(
+            np.concatenate([part.distances for part in parts]),
+            np.concatenate([part.indices for part in parts]),
+            ties,
+        )
+
     def take(self, rows: Array) -> "Neighbors":
         """The lists of some queries."""
         return Neighbors(self.distances[rows], self.indices[rows], self.boundary.take(rows))
