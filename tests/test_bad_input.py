@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.base import ClassifierMixin
 
 from conftest import tiny_problem
 from nearline import (
@@ -38,14 +39,18 @@ def made(estimator):
     return estimator(LogisticRegression()) if estimator.__name__.startswith("OneVs") else estimator()
 
 
-@pytest.mark.parametrize("name", list(ESTIMATORS))
+CLASSIFIERS = [name for name, estimator in ESTIMATORS.items() if issubclass(estimator, ClassifierMixin)]
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
 def test_labels_of_mixed_types_are_refused(name):
     mixed = np.array(["a", 1] * (len(X) // 2), dtype=object)
     with pytest.raises(ValueError, match=r"y mixes labels of types int, str|[Uu]nknown label type|same type"):
         made(ESTIMATORS[name]).fit(np.abs(X), mixed)
 
 
-@pytest.mark.parametrize("name", list(ESTIMATORS))
+# Neighbors of one class vote for it, so that nothing is wrong with that.
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name != "KNeighborsClassifier"])
 def test_one_class_is_named_as_it_was_given(name):
     with pytest.raises(ValueError, match=r"1 class: 7\. Give"):
         made(ESTIMATORS[name]).fit(np.abs(X), np.full(len(X), 7))

@@ -19,7 +19,7 @@ def table(title: str, things: dict[str, object]) -> str:
 
 
 def page() -> str:
-    lists = ("ESTIMATORS", "LOSSES", "REGULARIZERS", "SOLVERS")
+    lists = ("ESTIMATORS", "LOSSES", "REGULARIZERS", "SOLVERS", "METRICS")
     listed = {name for group in lists for name in getattr(nearline, group)}
     others = {
         name: getattr(nearline, name)
@@ -35,6 +35,7 @@ def page() -> str:
         table("Losses (`nearline.LOSSES`)", nearline.LOSSES),
         table("Regularizers (`nearline.REGULARIZERS`)", nearline.REGULARIZERS),
         table("Solvers (`nearline.SOLVERS`)", nearline.SOLVERS),
+        table("Metrics (`nearline.METRICS`)", nearline.METRICS),
         table("Functions and objects", others),
     ]
     return "\n".join(parts)

@@ -55,6 +55,17 @@ _HOMES = {
     "sgd_step": "nearline.solvers.sgd",
     "perceptron_rule": "nearline.solvers.perceptron",
     "Perceptron": "nearline.estimators",
+    "KNeighborsClassifier": "nearline.estimators",
+    "KNeighborsRegressor": "nearline.estimators",
+    "NeighborsTransfer": "nearline.estimators",
+    "Index": "nearline.neighbors.index",
+    "Neighbors": "nearline.neighbors.lists",
+    "METRICS": "nearline.neighbors.metrics",
+    "Lq": "nearline.neighbors.metrics",
+    "Mahalanobis": "nearline.neighbors.metrics",
+    "Softmax": "nearline.neighbors.weights",
+    "Consensus": "nearline.neighbors.consensus",
+    "sweep": "nearline.selection.sweep",
 }
 
 __all__ = sorted(_HOMES)

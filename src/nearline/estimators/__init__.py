@@ -4,9 +4,11 @@ from nearline.estimators.bayes import BernoulliNB, GaussianNB, MultinomialNB
 from nearline.estimators.discriminant import LinearDiscriminantAnalysis, NearestCentroid
 from nearline.estimators.least_squares import LeastSquaresClassifier
 from nearline.estimators.linear import LinearClassifier, LogisticRegression, SparsemaxClassifier
+from nearline.estimators.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from nearline.estimators.perceptron import Perceptron
 from nearline.estimators.reductions import OneVsOne, OneVsRest
 from nearline.estimators.svm import LinearSVM
+from nearline.estimators.transfer import NeighborsTransfer
 
 ESTIMATORS = {
     estimator.__name__: estimator
@@ -24,5 +26,8 @@ ESTIMATORS = {
         OneVsRest,
         OneVsOne,
         Perceptron,
+        KNeighborsClassifier,
+        KNeighborsRegressor,
+        NeighborsTransfer,
     )
 }

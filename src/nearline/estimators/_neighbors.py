@@ -1,0 +1,87 @@
+"""What models of neighbors share: rows kept in an index, weights as multiplicities, scikit-learn's ``kneighbors``."""
+
+from abc import ABC
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from nearline.arrays import Array
+from nearline.neighbors.index import Index, check_k
+from nearline.neighbors.metrics import Precomputed, as_metric
+
+# What the index takes as it is.
+ROWS = {"accept_sparse": "csr", "dtype": [np.float64, np.float32, np.uint8, np.bool_], "order": "C"}
+
+
+class NeighborsModel(BaseEstimator, ABC):
+    """Base of the models that keep their rows."""
+
+    n_neighbors: int
+    metric: Any
+    algorithm: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.metric == "precomputed" or isinstance(self.metric, Precomputed)
+        return tags
+
+    def _fit_index(self, X: Any, sample_weight: Any) -> Array:
+        """Build the index of the rows with positive weight; their numbers come back."""
+        check_whole(self.n_neighbors)
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        kept = np.flatnonzero(weights > 0)
+        if not len(kept):
+            raise ValueError("Every sample weight is 0: give at least one row a positive weight.")
+        self._fit_X, self._rows = X, None if len(kept) == len(weights) else kept
+        if self._rows is not None:
+            X = X[kept][:, kept] if isinstance(as_metric(self.metric), Precomputed) else X[kept]
+        self.index_ = Index(X, self.metric, algorithm=self.algorithm)
+        self.n_samples_fit_ = len(weights)
+        self._multiplicities = None if (weights[kept] == 1.0).all() else weights[kept]
+        return kept
+
+    def _queries(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._columns(validate_data(self, X, reset=False, **ROWS))
+
+    def _columns(self, Q: Any) -> Any:
+        """Given distances: those to the rows that are in the index."""
+        given = isinstance(self.index_.metric, Precomputed)
+        return Q[:, self._rows] if given and self._rows is not None else Q
+
+    def _numbers(self, indices: Array) -> Array:
+        """Rows of the index as rows of the training data."""
+        return indices if self._rows is None else np.where(indices >= 0, self._rows[indices], -1)
+
+    def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        """The nearest training rows, by (distance, index): distances (m, k) and indices (m, k), or indices alone.
+
+        Without X those of each training row, itself not among them. Rows of sample weight 0 are nobody's neighbors.
+        """
+        check_is_fitted(self)
+        k = check_whole(self.n_neighbors if n_neighbors is None else n_neighbors)
+        if X is None:
+            Q, own = self._columns(self._fit_X), np.arange(self.n_samples_fit_)
+            groups: Any = (own, own if self._rows is None else self._rows)
+            check_k(k, self.index_.n_rows - (self._rows is None))
+        else:
+            Q, groups = self._queries(X), None
+        found = self.index_.search(Q, k, groups=groups)
+        indices = self._numbers(found.indices)
+        if (indices < 0).any():
+            raise ValueError(
+                f"k = {k} neighbors were asked for, but some rows have only {k - 1} others: take a smaller k."
+            )
+        return (found.distances, indices) if return_distance else indices
+
+
+def check_whole(k: Any) -> int:
+    """n_neighbors, before the number of rows is known."""
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
+        raise ValueError(f"n_neighbors must be a whole number, got {k!r}.")
+    if k < 1:
+        raise ValueError(f"n_neighbors must be at least 1, got {k!r}.")
+    return int(k)

@@ -1,0 +1,213 @@
+"""k nearest neighbors: votes for classes, means of targets (SPEC F1, F2, F4, F5, F6)."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import validate_data
+
+from nearline.arrays import Array
+from nearline.estimators._base import encoded
+from nearline.estimators._neighbors import ROWS, NeighborsModel
+from nearline.neighbors.explanation import Explanation, Voters
+from nearline.neighbors.vote import Decision, Electorate, Vote, voters
+
+
+class KNeighborsClassifier(ClassifierMixin, NeighborsModel):
+    """The class with most votes among the k nearest training rows.
+
+    Class c has the votes sum over neighbors i of class c of s_i v(d_i), with sample weights s_i, which count how often a
+    row is there (integer weights equal repeated rows), and vote weights v. Where m rows are strictly nearer than the k-th
+    distance and t rows are at it, each of the t has (k - m) / t of its vote, so that the order of the rows of X does not
+    matter. Neighbors are found exactly, by lower bounds of distances: see :class:`nearline.Index`.
+
+    Parameters
+    ----------
+    n_neighbors : k.
+    weights : "uniform", "distance" (1/d; if some are at distance 0, only these vote), ``Softmax(temperature)``, or a
+        function of the distances (m, k).
+    metric : name (see :data:`nearline.METRICS`; scikit-learn's names too), object (``Lq(3)``, ``Mahalanobis(M)``), a
+        function of two rows, or "precomputed".
+    algorithm : "auto", "exact", "tree" or an ``Approximate`` object.
+    boundary : who votes where several rows tie at the k-th distance: "share" (above), "list" (exactly k rows, in order of
+        index), "all" of them, or "drop" (none).
+    ties : which class wins where several have most votes: that of the "nearest" neighbor, of the smallest total
+        "distance", with the largest "prior", "reduce-k" until there is one, or the first in class "order"; what is still
+        equal goes by class order. With boundary="list" and ties="order" decisions are scikit-learn's.
+
+    Attributes
+    ----------
+    classes_ : (C,) labels.
+    index_ : the :class:`nearline.Index` that is searched; ``index_.algorithm_`` says how.
+    n_samples_fit_ : number of training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import KNeighborsClassifier
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["a", "a", "b", "b"]
+    >>> model = KNeighborsClassifier(3).fit(X, y)
+    >>> model.predict([[0.2], [2.9]]).tolist()
+    ['a', 'b']
+    >>> model.predict_proba([[1.0]]).round(2)  # at 1.0: itself, and two rows at distance 1
+    array([[0.67, 0.33]])
+    >>> model.explain([[0.2]]).rows(0)[0]
+    {'index': 0, 'label': 'a', 'distance': 0.2, 'vote': 1.0}
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Any = "uniform",
+        metric: Any = "l2",
+        algorithm: Any = "auto",
+        boundary: Any = "share",
+        ties: Any = "nearest",
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.metric = metric
+        self.algorithm = algorithm
+        self.boundary = boundary
+        self.ties = ties
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KNeighborsClassifier":
+        """Keep the rows X (n, D) with their labels y (n,). Rows of weight 0 never vote."""
+        X, y = validate_data(self, X, y, **ROWS)
+        self.classes_, codes = encoded(y)
+        kept = self._fit_index(X, sample_weight)
+        self._electorate = Electorate(codes[kept], len(self.classes_), self._multiplicities)
+        self._vote()  # unknown rules are named now, not when the first row is to be predicted
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Labels (m,)."""
+        winners = self._decide(X).winners
+        return np.asarray(self.classes_[winners])
+
+    def predict_proba(self, X: Any) -> Array:
+        """Shares of the vote (m, C)."""
+        return self._decide(X).shares
+
+    def explain(self, X: Any) -> Explanation:
+        """The neighbors behind each prediction, their votes, and which decisions had ties."""
+        decisions: list[Any] = []
+        parts: list[Voters] = []
+        Q, vote = self._queries(X), self._vote()
+        for numbers, found in voters(self.index_, Q, vote.k, self._multiplicities):
+            decisions.append((numbers, vote.decide(found, self._electorate)))
+            parts.append(Voters.of(vote.cast(found, self._multiplicities), numbers))
+        decision = Decision.joined(decisions, Q.shape[0])
+        cast = Voters.joined(parts)
+        lists = cast.lists(Q.shape[0])
+        return Explanation(
+            self.classes_[decision.winners],
+            lists(self._numbers(cast.rows)),
+            lists(cast.distances),
+            lists(cast.votes),
+            lists(self.classes_[self._electorate.codes[cast.rows]]),
+            decision.boundary_ties,
+            decision.vote_ties,
+        )
+
+    def _vote(self) -> Vote:
+        return Vote.of(self.n_neighbors, self.weights, self.boundary, self.ties, self.index_.metric)
+
+    def _decide(self, X: Any) -> Decision:
+        Q, vote = self._queries(X), self._vote()
+        return Decision.joined(
+            [
+                (numbers, vote.decide(found, self._electorate))
+                for numbers, found in voters(self.index_, Q, vote.k, self._multiplicities)
+            ],
+            Q.shape[0],
+        )
+
+
+class KNeighborsRegressor(RegressorMixin, NeighborsModel):
+    """The mean of the targets of the k nearest training rows, one or several targets a row (SPEC F5).
+
+        f(x) = sum_i s_i v(d_i) y_i / sum_i s_i v(d_i)
+
+    over the k nearest rows i, with sample weights s_i as multiplicities and vote weights v; rows that tie at the k-th
+    distance share, as in :class:`KNeighborsClassifier`. With 0/1 targets (label sets) f is the share of each label.
+
+    Parameters
+    ----------
+    n_neighbors, weights, metric, algorithm, boundary : as for :class:`KNeighborsClassifier`.
+
+    Attributes
+    ----------
+    index_ : the :class:`nearline.Index` that is searched.
+    n_samples_fit_ : number of training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import KNeighborsRegressor
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 10.0, 20.0, 30.0])
+    >>> KNeighborsRegressor(2).fit(X, y).predict([[0.4], [2.0]]).tolist()  # at 2.0: 20 and half of 10 and 30
+    [5.0, 20.0]
+    """
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Any = "uniform",
+        metric: Any = "l2",
+        algorithm: Any = "auto",
+        boundary: Any = "share",
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.metric = metric
+        self.algorithm = algorithm
+        self.boundary = boundary
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KNeighborsRegressor":
+        """Keep the rows X (n, D) with their targets y, (n,) or (n, outputs). Rows of weight 0 never count."""
+        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **ROWS)
+        kept = self._fit_index(X, sample_weight)
+        y = np.asarray(y, dtype=np.float64)
+        self._flat = y.ndim == 1
+        self._targets = y.reshape(len(y), -1)[kept]
+        self._vote()
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Means of targets, of the shape that y had."""
+        Q, vote = self._queries(X), self._vote()
+        out = np.empty((Q.shape[0], self._targets.shape[1]))
+        for numbers, found in voters(self.index_, Q, vote.k, self._multiplicities):
+            out[numbers] = vote.cast(found, self._multiplicities).mean(self._targets)
+        return out[:, 0] if self._flat else out
+
+    def explain(self, X: Any) -> Explanation:
+        """The neighbors behind each prediction, with their targets and votes."""
+        Q, vote = self._queries(X), self._vote()
+        out, tied, parts = np.empty((Q.shape[0], self._targets.shape[1])), np.empty(Q.shape[0], bool), []
+        for numbers, found in voters(self.index_, Q, vote.k, self._multiplicities):
+            cast = vote.cast(found, self._multiplicities)
+            out[numbers], tied[numbers] = cast.mean(self._targets), cast.tied
+            parts.append(Voters.of(cast, numbers))
+        flat = Voters.joined(parts)
+        lists, targets = flat.lists(Q.shape[0]), self._targets[flat.rows]
+        return Explanation(
+            out[:, 0] if self._flat else out,
+            lists(self._numbers(flat.rows)),
+            lists(flat.distances),
+            lists(flat.votes),
+            lists(targets[:, 0] if self._flat else targets),
+            tied,
+            np.zeros(Q.shape[0], dtype=bool),
+        )
+
+    def _vote(self) -> Vote:
+        return Vote.of(self.n_neighbors, self.weights, self.boundary, "nearest", self.index_.metric)

@@ -1,0 +1,106 @@
+"""Transfer of anything that neighbors carry: captions, masks, records (SPEC F7)."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, validate_data
+
+from nearline.arrays import Array
+from nearline.estimators._neighbors import ROWS, NeighborsModel
+from nearline.neighbors.consensus import Consensus
+
+
+class NeighborsTransfer(NeighborsModel):
+    """Gives back what the nearest training rows carry, of any kind: captions, masks, records, vectors.
+
+    ``transfer`` gives the payloads of all k neighbors, in the order of (distance, index); ``predict`` one for each query:
+    that of the nearest row, or with ``consensus`` the one on which neighbors agree best (see :class:`Consensus`).
+
+    Parameters
+    ----------
+    n_neighbors : k.
+    metric, algorithm : as for :class:`KNeighborsClassifier`.
+    consensus : None, or a :class:`Consensus`. The payload of a row is then a caption (or whatever its similarity takes),
+        or a list of several; all those of the k neighbors are candidates.
+
+    Attributes
+    ----------
+    index_ : the :class:`nearline.Index` that is searched.
+    payload_ : what the rows carry, as it was given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import Consensus, NeighborsTransfer
+    >>> X = np.array([[0.0], [1.0], [1.1], [1.2]])
+    >>> captions = ["a red car", "a dog on grass", "the dog on grass", "a dog on green grass"]
+    >>> NeighborsTransfer(2).fit(X, captions).transfer([[0.2]])
+    [['a red car', 'a dog on grass']]
+    >>> NeighborsTransfer(4, consensus=Consensus()).fit(X, captions).predict([[0.2]])
+    ['a dog on grass']
+    """
+
+    def __init__(
+        self, n_neighbors: int = 1, *, metric: Any = "l2", algorithm: Any = "auto", consensus: Any = None
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.algorithm = algorithm
+        self.consensus = consensus
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def fit(self, X: Any, y: Any) -> "NeighborsTransfer":
+        """Keep the rows X (n, D) and what they carry: a sequence, array, sparse matrix or table of n things."""
+        if y is None:
+            raise ValueError(
+                "NeighborsTransfer requires y to be passed, but the target y is None: give one payload for each row."
+            )
+        if self.consensus is not None and not isinstance(self.consensus, Consensus):
+            raise ValueError(
+                f"consensus must be None or a Consensus, got {self.consensus!r}: give Consensus() for captions."
+            )
+        X = validate_data(self, X, **ROWS)
+        if _num_samples(y) != X.shape[0]:
+            raise ValueError(
+                f"X has {X.shape[0]} rows, but there are payloads for {_num_samples(y)}: give one for each row."
+            )
+        self._fit_index(X, None)
+        self.payload_ = y
+        return self
+
+    def transfer(self, X: Any) -> list[Any]:
+        """For each query the payloads of its k nearest rows, nearest first (tables and arrays: their rows)."""
+        indices = self.kneighbors(self._seen(X), return_distance=False)
+        return [self._payloads(row) for row in indices]
+
+    def predict(self, X: Any) -> Any:
+        """One payload for each query: a list, or rows of an array or table where payloads were given as such."""
+        indices = self.kneighbors(self._seen(X), return_distance=False)
+        if self.consensus is None:
+            return self._payloads(indices[:, 0])
+        return [self._agreed(row) for row in indices]
+
+    def _seen(self, X: Any) -> Any:
+        if X is None:
+            raise ValueError("X is None: give the rows to predict.")
+        return X
+
+    def _payloads(self, indices: Array) -> Any:
+        if isinstance(self.payload_, (list, tuple)):
+            return [self.payload_[i] for i in indices]
+        return _safe_indexing(self.payload_, indices)
+
+    def _agreed(self, indices: Array) -> Any:
+        candidates: list[Any] = []
+        for payload in self._payloads(indices):
+            candidates += list(payload) if isinstance(payload, (list, tuple, np.ndarray)) else [payload]
+        if not candidates:
+            raise ValueError(
+                f"None of the {len(indices)} neighbors of a query has a caption: take a larger n_neighbors."
+            )
+        return candidates[self.consensus.rank(candidates)[0]]
