@@ -13,6 +13,7 @@ SUMS = (
 )
 
 
+@np.errstate(over="ignore")
 def measured(metric: Metric, differences: list[Array]) -> Array:
     """Distances from the differences of each feature (arrays of one shape, float64), which are overwritten.
 

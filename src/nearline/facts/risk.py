@@ -1,0 +1,88 @@
+"""Empirical risk and expected risk (SPEC A7)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from nearline.arrays import Array
+from nearline.facts._pictures import axes_of
+
+
+@dataclass(frozen=True)
+class EmpiricalRisk:
+    """Error of the best threshold on its n training rows, and its expected risk, over repetitions."""
+
+    sizes: Array
+    empirical: Array  # (n_sizes, repetitions)
+    expected: Array  # (n_sizes, repetitions)
+    bayes: float
+
+    def plot(self, ax: Any = None) -> Any:
+        ax = axes_of(ax)
+        for values, label, color, marker in (
+            (self.expected, "expected risk of the rule found", "#D55E00", "s"),
+            (self.empirical, "its empirical risk", "#0072B2", "o"),
+        ):
+            mean, deviation = values.mean(axis=1), values.std(axis=1, ddof=1)
+            ax.plot(self.sizes, mean, color=color, marker=marker, label=label)
+            ax.fill_between(
+                self.sizes, mean - deviation, mean + deviation, color=color, alpha=0.15, linewidth=0
+            )
+        ax.axhline(self.bayes, color="0.3", label=f"Bayes risk = {self.bayes:.3g}")
+        ax.set(
+            xlabel="n",
+            ylabel="risk",
+            ylim=(0, None),
+            title="Empirical risk converges to expected risk (±1 deviation)",
+        )
+        ax.set_xscale("log")
+        ax.legend(fontsize="small")
+        return ax
+
+
+def empirical_risk(
+    sizes: tuple[int, ...] = (5, 10, 30, 100, 300, 1000, 3000, 10000),
+    *,
+    separation: float = 2.0,
+    repetitions: int = 40,
+    seed: int = 0,
+) -> EmpiricalRisk:
+    """The threshold of least training error on n rows: its empirical risk is too low, its expected risk too high.
+
+    Classes are normal with means -s/2 and s/2, equally likely. A threshold t has the expected risk
+    (Phi(t - s/2) + Phi(-t - s/2)) / 2, least at 0, where it is the Bayes risk Phi(-s/2).
+
+    Examples
+    --------
+    >>> from nearline.facts import empirical_risk
+    >>> fact = empirical_risk((10, 3000), repetitions=20)
+    >>> gap = (fact.expected - fact.empirical).mean(axis=1)
+    >>> bool(gap[0] > 0.03), bool(abs(gap[1]) < 0.01)
+    (True, True)
+    """
+    rng = np.random.default_rng(seed)
+    empirical, expected = np.empty((2, len(sizes), repetitions))
+    half = separation / 2.0
+    for i, n in enumerate(sizes):
+        for r in range(repetitions):
+            y = rng.integers(2, size=n)
+            x = rng.standard_normal(n) + half * (2 * y - 1)
+            t, empirical[i, r] = _best_threshold(x, y)
+            expected[i, r] = 0.5 * (ndtr(t - half) + ndtr(-t - half))
+    return EmpiricalRisk(np.array(sizes), empirical, expected, float(ndtr(-half)))
+
+
+def _best_threshold(x: Array, y: Array) -> tuple[float, float]:
+    """The threshold above which to say 1, of least training error (the middle one of those), and that error."""
+    order = np.argsort(x)
+    x, y = x[order], y[order]
+    # Row i and those after it are called 1: mistakes are the ones before and the zeros from there on.
+    mistakes = (
+        np.concatenate([[0], np.cumsum(y)]) + (len(y) - y.sum()) - np.concatenate([[0], np.cumsum(1 - y)])
+    )
+    best = np.flatnonzero(mistakes == mistakes.min())
+    cut = best[len(best) // 2]
+    edges = np.concatenate([[x[0] - 1.0], x, [x[-1] + 1.0]])
+    return float(0.5 * (edges[cut] + edges[cut + 1])), float(mistakes[cut] / len(y))
