@@ -38,6 +38,7 @@ class Search {
           bytes_(bytes),
           whole_(whole),
           groups_(groups),
+          k_(k),
           lists_(q.shape(0), NeighborList(k ? k : NeighborList::kUnlimited, radius)) {
         if (measure_.metric == Metric::cosine) {
             sizes_.resize(q.shape(0));
@@ -132,6 +133,7 @@ class Search {
     void scan_sparse(Vector<const std::int64_t> starts, Vector<const std::int32_t> features,
                      Vector<const T> values, Vector<const std::int64_t> column_starts,
                      Vector<const std::int32_t> column_rows, Vector<const T> column_values,
+                     Vector<const std::uint8_t> frequent, Vector<const double> common,
                      Vector<const std::int64_t> groups, Vector<const std::int64_t> q_starts,
                      Vector<const std::int32_t> q_features, Vector<const double> q_values,
                      std::size_t n_features) {
@@ -143,9 +145,12 @@ class Search {
         nb::gil_scoped_release release;
         const std::vector<double> sizes = lengths(rows), q_sizes = lengths(queries);
         rows.sizes = sizes.data();
+        rows.common = common.data();
         queries.sizes = q_sizes.data();
-        search_sparse(rows, SparseColumns<T>{column_starts.data(), column_rows.data(), column_values.data()},
-                      queries, measure_, lists_.data());
+        search_sparse(
+            rows,
+            SparseColumns<T>{column_starts.data(), column_rows.data(), column_values.data(), frequent.data()},
+            queries, measure_, k_, lists_.data());
     }
 
     // Distances that someone else has computed: (queries, n), of the rows from number `first` on.
@@ -218,6 +223,7 @@ class Search {
     Matrix<const std::uint8_t> bytes_;
     Vector<const std::uint8_t> whole_;
     Vector<const std::int64_t> groups_;
+    std::size_t k_;
     std::vector<double> sizes_;
     std::vector<NeighborList> lists_;
 };
@@ -227,9 +233,9 @@ void bind_sparse(nb::class_<Search>& search) {
     search.def("scan_sparse", &Search::scan_sparse<T>, nb::arg("starts").noconvert(),
                nb::arg("features").noconvert(), nb::arg("values").noconvert(),
                nb::arg("column_starts").noconvert(), nb::arg("column_rows").noconvert(),
-               nb::arg("column_values").noconvert(), nb::arg("groups").noconvert(),
-               nb::arg("q_starts").noconvert(), nb::arg("q_features").noconvert(),
-               nb::arg("q_values").noconvert(), nb::arg("n_features"));
+               nb::arg("column_values").noconvert(), nb::arg("frequent").noconvert(),
+               nb::arg("common").noconvert(), nb::arg("groups").noconvert(), nb::arg("q_starts").noconvert(),
+               nb::arg("q_features").noconvert(), nb::arg("q_values").noconvert(), nb::arg("n_features"));
 }
 
 template <class T>

@@ -296,6 +296,20 @@ double Measure::operator()(const SparseRow<T>& x, const SparseRow<double>& query
 }
 
 template <class T>
+double Measure::from_values(const SparseRow<T>& x, const double* values, double query_size) const {
+    double s[kSums] = {};
+    for (std::size_t a = 0; a < x.n; ++a) {
+        const auto j = static_cast<std::size_t>(x.features[a]);
+        s[j % kSums] += static_cast<double>(x.values[a]) * values[j];
+    }
+    for (std::size_t half = kSums / 2; half; half /= 2)
+        for (std::size_t l = 0; l < half; ++l) s[l] += s[l + half];
+    if (metric == Metric::inner_product) return 0.0 - s[0];
+    const double both = x.size * query_size;
+    return both > 0 ? std::min(std::max(1.0 - s[0] / both, 0.0), 2.0) : 1.0;
+}
+
+template <class T>
 double Measure::length(const SparseRow<T>& row) const {
     const SparseRow<double> none{nullptr, nullptr, 0, 0.0};
     return std::sqrt(sparse_sum<Plus>(row, none, [](double a, double) { return a * a; }));
@@ -311,6 +325,8 @@ template double Measure::operator()(const Row<double>&, const Query&, double) co
 template double Measure::operator()(const Row<std::uint8_t>&, const Query&, double) const;
 template double Measure::operator()(const SparseRow<float>&, const SparseRow<double>&) const;
 template double Measure::operator()(const SparseRow<double>&, const SparseRow<double>&) const;
+template double Measure::from_values(const SparseRow<float>&, const double*, double) const;
+template double Measure::from_values(const SparseRow<double>&, const double*, double) const;
 template double Measure::length(const SparseRow<float>&) const;
 template double Measure::length(const SparseRow<double>&) const;
 template double Measure::length(const float*) const;

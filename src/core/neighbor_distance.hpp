@@ -52,6 +52,9 @@ struct Measure {
     double operator()(const Row<T>& row, const Query& query, double limit) const;
     template <class T>
     double operator()(const SparseRow<T>& row, const SparseRow<double>& query) const;
+    // The same for metrics of the inner product, from all values of the query: features of x alone are met.
+    template <class T>
+    double from_values(const SparseRow<T>& row, const double* q, double query_size) const;
     // |v| in the order of summation above.
     template <class T>
     double length(const T* v) const;
@@ -64,6 +67,8 @@ extern template double Measure::operator()(const Row<double>&, const Query&, dou
 extern template double Measure::operator()(const Row<std::uint8_t>&, const Query&, double) const;
 extern template double Measure::operator()(const SparseRow<float>&, const SparseRow<double>&) const;
 extern template double Measure::operator()(const SparseRow<double>&, const SparseRow<double>&) const;
+extern template double Measure::from_values(const SparseRow<float>&, const double*, double) const;
+extern template double Measure::from_values(const SparseRow<double>&, const double*, double) const;
 extern template double Measure::length(const SparseRow<float>&) const;
 extern template double Measure::length(const SparseRow<double>&) const;
 extern template double Measure::length(const float*) const;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "neighbor_distance.hpp"
@@ -20,8 +21,9 @@ struct SparseRows {
     const std::int64_t* starts;
     const std::int32_t* features;
     const T* values;
-    const double* sizes;         // |x|
-    const std::int64_t* groups;  // null: none
+    const double* sizes;             // |x|
+    const std::int64_t* groups;      // null: none
+    const double* common = nullptr;  // |x| in the frequent features alone
 
     SparseRow<T> operator[](std::size_t i) const {
         return {features + starts[i], values + starts[i], static_cast<std::size_t>(starts[i + 1] - starts[i]),
@@ -34,6 +36,7 @@ struct SparseColumns {
     const std::int64_t* starts;
     const std::int32_t* rows;
     const T* values;
+    const std::uint8_t* frequent;  // whether a feature is one that many rows have
 };
 
 // Least that the distance can be, given the inner product p within rounding; `none` where p says nothing.
@@ -65,32 +68,95 @@ class FromProduct {
     double size_, eps_;
 };
 
+// One query against all rows. Frequent features are most of the work and little of the lengths: they are left
+// out of the products, and by Cauchy-Schwarz add at most |q| |x| taken over them alone.
+template <class T>
+class SparseSearch {
+  public:
+    SparseSearch(const SparseRows<T>& rows, const SparseColumns<T>& columns, const Measure& measure)
+        : rows_(rows), columns_(columns), measure_(measure), products_(rows.n), values_(measure.d, 0.0) {}
+
+    void run(const SparseRow<double>& query, std::int64_t group, NeighborList& list, std::size_t k) {
+        const double rest = multiply(query);
+        const FromProduct least(measure_, query.size);
+        auto lower = [&](std::size_t i) {
+            return least(products_[i] + rest * rows_.common[i], rows_.sizes[i]);
+        };
+        auto measure = [&](std::size_t i) {
+            if (rows_.groups && rows_.groups[i] == group) return;
+            const double distance =
+                measure_.metric == Metric::cosine || measure_.metric == Metric::inner_product
+                    ? measure_.from_values(rows_[i], values_.data(), query.size)
+                    : measure_(rows_[i], query);
+            list.add(distance, static_cast<std::int64_t>(i));
+        };
+        for (std::size_t e = 0; e < query.n; ++e) values_[query.features[e]] = query.values[e];
+        // The most promising rows first: they give a good limit.
+        best_.clear();
+        for (std::size_t i = 0; i < rows_.n && k < rows_.n; ++i) {
+            const double bound = lower(i);
+            if (best_.size() == k && !(bound < best_.front().distance)) continue;
+            if (best_.size() == k) {
+                std::pop_heap(best_.begin(), best_.end());
+                best_.pop_back();
+            }
+            best_.push_back({bound, static_cast<std::int64_t>(i)});
+            std::push_heap(best_.begin(), best_.end());
+        }
+        for (const Neighbor& first : best_) {
+            measure(static_cast<std::size_t>(first.index));
+            products_[first.index] = -std::numeric_limits<double>::infinity();  // done
+        }
+        for (std::size_t i = 0; i < rows_.n; ++i)
+            if (products_[i] != -std::numeric_limits<double>::infinity() && lower(i) <= list.limit())
+                measure(i);
+        for (std::size_t e = 0; e < query.n; ++e) values_[query.features[e]] = 0.0;
+    }
+
+  private:
+    // Products over the other features; gives the length of q in the frequent ones, a little rounded up.
+    double multiply(const SparseRow<double>& query) {
+        std::fill(products_.begin(), products_.end(), 0.0);
+        double left = 0.0;
+        for (std::size_t e = 0; e < query.n; ++e) {
+            const std::int32_t j = query.features[e];
+            const double q = query.values[e];
+            if (columns_.frequent[j]) {
+                left += q * q;
+                continue;
+            }
+            for (std::int64_t p = columns_.starts[j]; p < columns_.starts[j + 1]; ++p)
+                products_[columns_.rows[p]] += q * static_cast<double>(columns_.values[p]);
+        }
+        return std::sqrt(left) * (1.0 + 1e-10);
+    }
+
+    const SparseRows<T>& rows_;
+    const SparseColumns<T>& columns_;
+    const Measure& measure_;
+    std::vector<double> products_, values_;  // with each row; of the query, feature by feature
+    std::vector<Neighbor> best_;
+};
+
 template <class T>
 void search_sparse(const SparseRows<T>& rows, const SparseColumns<T>& columns,
-                   const SparseRows<double>& queries, const Measure& measure, NeighborList* lists) {
-    constexpr std::size_t kBlock = 16;
+                   const SparseRows<double>& queries, const Measure& measure, std::size_t k,
+                   NeighborList* lists) {
+    constexpr std::size_t kBlock = 32;
     const std::size_t m = queries.n, n_blocks = (m + kBlock - 1) / kBlock;
     const bool bounded = FromProduct::serves(measure.metric);
     Watch watch;
     parallel_for(n_blocks, 1e3 * static_cast<double>(rows.n) * m, [&](std::size_t b) {
-        std::vector<double> products(bounded ? rows.n : 0);
+        SparseSearch<T> search(rows, columns, measure);
         double work = 0.0;
         for (std::size_t a = b * kBlock; a < std::min(m, (b + 1) * kBlock); ++a) {
-            const SparseRow<double> query = queries[a];
-            const FromProduct least(measure, query.size);
-            NeighborList& list = lists[a];
+            const std::int64_t group = rows.groups ? queries.groups[a] : 0;
             if (bounded) {
-                std::fill(products.begin(), products.end(), 0.0);
-                for (std::size_t e = 0; e < query.n; ++e) {
-                    const std::int64_t end = columns.starts[query.features[e] + 1];
-                    for (std::int64_t p = columns.starts[query.features[e]]; p < end; ++p)
-                        products[columns.rows[p]] += query.values[e] * static_cast<double>(columns.values[p]);
-                }
-            }
-            for (std::size_t i = 0; i < rows.n; ++i) {
-                if (bounded && least(products[i], rows.sizes[i]) > list.limit()) continue;
-                if (rows.groups && rows.groups[i] == queries.groups[a]) continue;
-                list.add(measure(rows[i], query), static_cast<std::int64_t>(i));
+                search.run(queries[a], group, lists[a], k ? std::min(k, rows.n) : 1);
+            } else {
+                for (std::size_t i = 0; i < rows.n; ++i)
+                    if (!(rows.groups && rows.groups[i] == group))
+                        lists[a].add(measure(rows[i], queries[a]), static_cast<std::int64_t>(i));
             }
             work += 10.0 * static_cast<double>(rows.n);
             if (!watch.go_on(work)) return;

@@ -33,6 +33,8 @@ class Search:
         column_starts: Array,
         column_rows: Array,
         column_values: Array,
+        frequent: Array,
+        common: Array,
         groups: Array,
         q_starts: Array,
         q_features: Array,

@@ -15,6 +15,9 @@ from nearline.neighbors.tree import Tree, tree_pays
 ALGORITHMS = ("auto", "exact", "tree")
 
 
+OTHERS = 0.85  # share of the products of sparse rows that is left to those which bounds do not exclude
+
+
 class Backend(Protocol):
     """Something that finds neighbors: k within a radius (k = 0: all), never of one's own group."""
 
@@ -36,6 +39,7 @@ class Sparse:
         self.metric = metric
         self._rows = _csr(X)
         self._columns = _csr(X.T.tocsr())
+        self._common = _common(X, np.diff(self._columns[0]))
         self.n_features = X.shape[1]
 
     def find(self, Q: Any, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
@@ -45,7 +49,7 @@ class Sparse:
         Q.sum_duplicates()
         search = _search(self.metric, Q.shape[0], own, k, radius)
         groups = NO_GROUPS if others is None else others
-        search.scan_sparse(*self._rows, *self._columns, groups, *_csr(Q), self.n_features)
+        search.scan_sparse(*self._rows, *self._columns, *self._common, groups, *_csr(Q), self.n_features)
         return finish(search, Q.shape[0])
 
 
@@ -107,6 +111,17 @@ def choose_backend(X: Any, metric: Metric, algorithm: Any, memory: int) -> Backe
     if algorithm == "auto" and 8 * n * (D + 3) <= memory and tree_pays(n, D, metric):
         return Tree(rows, metric, memory)
     return Dense(rows, metric, memory)
+
+
+def _common(X: Any, counts: Array) -> tuple[Array, Array]:
+    """Which features are so frequent that products over them are most of the work, and |x| of each row over them."""
+    order = np.argsort(-counts, kind="stable")
+    work = np.cumsum(counts[order].astype(float) ** 2)
+    frequent = np.zeros(len(counts), dtype=np.uint8)
+    frequent[order[: np.searchsorted(work, OTHERS * work[-1]) if len(work) else 0]] = 1
+    squares = np.where(frequent[X.indices] > 0, X.data.astype(np.float64) ** 2, 0.0)
+    row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    return frequent, np.sqrt(np.bincount(row, weights=squares, minlength=X.shape[0]))
 
 
 def _csr(X: Any) -> tuple[Array, Array, Array]:
