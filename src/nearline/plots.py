@@ -158,36 +158,23 @@ def plot_regions(
 
 def plot_sweep(result: Any, *, ax: Any = None) -> Any:
     """Fold scores over k (SPEC H2): a point for each fold's outcome, a line through the means, bars of +-1 standard
-    deviation; one line for each metric and weighting of a :func:`nearline.sweep`."""
+    deviation; one line for each metric and weighting of a :func:`nearline.sweep`. Of more than 100 folds (leave-one-out)
+    single outcomes and their deviation say nothing: there are no points, and bars are standard errors."""
     from nearline.neighbors.weights import as_weights
     from nearline.selection.sweep_result import metric_name
 
     ax = _axes(ax)
-    n_folds, few = result.scores.shape[-1], result.scores.shape[-1] < len(result.ks) * 50
-    for at in np.ndindex(result.scores.shape[:2]):
+    n_folds = result.scores.shape[-1]
+    many = n_folds > 100
+    for i, a in np.ndindex(result.scores.shape[:2]):
         style = _style(len(ax.containers))
-        if few:  # leave-one-out: thousands of points at 0 and 1 would say nothing
-            ax.plot(
-                np.repeat(result.ks, n_folds),
-                result.scores[at].ravel(),
-                ".",
-                color=style["color"],
-                alpha=0.4,
-                markersize=4,
-            )
-        label = f"{metric_name(result.metrics[at[0]])}, {as_weights(result.weights[at[1]])}"
-        ax.errorbar(
-            result.ks,
-            result.mean[at],
-            yerr=result.deviation[at] if few else None,
-            capsize=3,
-            label=label,
-            **style,
-        )
-    ax.set(
-        xlabel="k",
-        ylabel=result.scoring,
-        title=f"Cross-validation over k, {n_folds} folds" + (" (bars: ±1 standard deviation)" if few else ""),
-    )
+        if not many:
+            points = np.repeat(result.ks, n_folds), result.scores[i, a].ravel()
+            ax.plot(*points, ".", color=style["color"], alpha=0.4, markersize=4)
+        label = f"{metric_name(result.metrics[i])}, {as_weights(result.weights[a])}"
+        bars = (result.standard_error if many else result.deviation)[i, a]
+        ax.errorbar(result.ks, result.mean[i, a], yerr=bars, capsize=3, label=label, **style)
+    what = "standard error" if many else "standard deviation over folds"
+    ax.set(xlabel="k", ylabel=result.scoring, title=f"Cross-validation over k (bars: ±1 {what})")
     ax.legend(fontsize="small")
     return ax

@@ -60,7 +60,7 @@ def as_folds(folds: Any, y: Array, *, stratified: bool, seed: int) -> Folds:
                 f"folds must have one fold number for each of the {n} rows, got shape {numbers.shape}."
             )
         return _several(Folds(n, np.unique(numbers, return_inverse=True)[1]))
-    split = getattr(folds, "split", None)
+    split = None if isinstance(folds, str) else getattr(folds, "split", None)
     if split is None:
         raise ValueError(
             f"Unknown folds {folds!r}: give a number, 'leave-one-out', each row's fold number, or a scikit-learn splitter."

@@ -58,14 +58,15 @@ class Sweep:
 
     def rows(self) -> list[dict[str, Any]]:
         """One line for each candidate, best mean first."""
+        mean, deviation, error = self.mean, self.deviation, self.standard_error
         lines = [
             {
                 "metric": metric_name(self.metrics[i]),
                 "weights": str(as_weights(self.weights[a])),
                 "k": int(self.ks[b]),
-                "mean": float(self.mean[i, a, b]),
-                "deviation": float(self.deviation[i, a, b]),
-                "standard_error": float(self.standard_error[i, a, b]),
+                "mean": float(mean[i, a, b]),
+                "deviation": float(deviation[i, a, b]),
+                "standard_error": float(error[i, a, b]),
                 "boundary_ties": float(self.boundary_ties[i, b]),
                 "vote_ties": float(self.vote_ties[i, a, b]),
                 "seconds": float(self.vote_seconds[i, a, b]),
@@ -76,7 +77,9 @@ class Sweep:
         return sorted(lines, key=lambda line: (-line["mean"], -line["k"]))
 
     def _best(self) -> tuple[int, int, int]:
-        return max(np.ndindex(self.scores.shape[:3]), key=lambda at: (self.mean[at], self.ks[at[2]]))
+        mean = self.mean
+        i, a, b = max(np.ndindex(mean.shape), key=lambda at: (mean[at], self.ks[at[2]]))
+        return i, a, b
 
     def _parameters(self, i: int, a: int, b: int) -> dict[str, Any]:
         return {"n_neighbors": int(self.ks[b]), "metric": self.metrics[i], "weights": self.weights[a]}
