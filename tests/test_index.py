@@ -14,8 +14,10 @@ from scipy import sparse
 import oracle_index as oracle
 from nearline import num_threads
 from nearline.neighbors import exact
-from nearline.neighbors.bounds import Centered, PlainBounds, PrincipalBounds, principal_basis
+from nearline.neighbors.bounds import PlainBounds, PrincipalBounds
 from nearline.neighbors.choice import _embedding
+from nearline.neighbors.directions import principal_basis
+from nearline.neighbors.embeddings import Centered
 from nearline.neighbors.index import Index
 from nearline.neighbors.metrics import METRICS, Lq, Mahalanobis, as_metric
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array
+from nearline.neighbors.embeddings import EPS, Embedding, square_lengths
 from nearline.tiles import map_tiles, slices
 
-EPS = 2.0**-52
 SINGLE = 2.0**-24 * 1.01
 TILE = 1024  # rows that are mapped together
 
@@ -80,10 +80,6 @@ def pad(v: Array) -> Array:
     return out
 
 
-def square_lengths(A: Array) -> Array:
-    return np.asarray(np.einsum("ij,ij->i", A, A))
-
-
 @dataclass(frozen=True)
 class PrincipalBounds(Bounds):
     """First principal coordinates, and the length of what they leave out as one more (SPEC F8).
@@ -99,7 +95,7 @@ class PrincipalBounds(Bounds):
     basis: Array  # (D, r2) or (D, r) orthonormal columns
     mean: Array
     first: int  # columns in the first bound
-    embedding: "Embedding"
+    embedding: Embedding
 
     @property
     def r(self) -> int:
@@ -145,7 +141,7 @@ class PlainBounds(Bounds):
 
     norm: ClassVar[str] = "squares"
     mean: Array
-    embedding: "Embedding"
+    embedding: Embedding
 
     @property
     def r(self) -> int:
@@ -173,65 +169,6 @@ class PlainBounds(Bounds):
         v = pad(A)
         none = np.zeros((len(A), 0), dtype=np.float32)
         return Vectors(v, square_lengths(v), errors, none, np.zeros(len(A)))
-
-
-class Embedding(ABC):
-    """Rows as points whose squared Euclidean distance is the metric, or grows with it."""
-
-    scale: float  # of the metric in the squared distance; 0: the squared distance is its square
-    extra: int = 0  # coordinates that are not among the features
-
-    @abstractmethod
-    def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
-        """The points (without extra coordinates), and the squares of their lengths (with them)."""
-
-    def bases(self, Q: Array) -> Array:
-        return np.zeros(len(Q))
-
-
-@dataclass(frozen=True)
-class Centered(Embedding):
-    """L2 and its square: the rows less their mean."""
-
-    scale: float
-
-    def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
-        A = A - mean
-        return A, square_lengths(A)
-
-
-@dataclass(frozen=True)
-class Directions(Embedding):
-    """Cosine distance: rows of length 1, |x/|x| - q/|q||^2 = 2 (1 - cos)."""
-
-    scale: float = 2.0
-
-    def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
-        sizes = np.sqrt(square_lengths(A))
-        A = A / np.where(sizes > 0, sizes, 1.0)[:, None]
-        return A, square_lengths(A)
-
-    def bases(self, Q: Array) -> Array:
-        """What rounding of the distance, relative to 1 here, can do."""
-        return np.full(len(Q), 4.0 * (Q.shape[1] + 8) * EPS)
-
-
-@dataclass(frozen=True)
-class Lifted(Embedding):
-    """Inner product: rows lifted to one length M by a coordinate that queries have not, |x - q|^2 = M^2 + |q|^2 - 2 x.q."""
-
-    largest: float  # M^2, at least the largest |x|^2
-    scale: float = 2.0
-    extra: int = 1
-    queries: bool = False
-
-    def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
-        return A, square_lengths(A) if self.queries else np.full(len(A), self.largest)
-
-    def bases(self, Q: Array) -> Array:
-        squares = square_lengths(Q)
-        rounding = 8.0 * (Q.shape[1] + 8) * EPS * (self.largest + squares)
-        return self.largest + squares + rounding
 
 
 @dataclass(frozen=True)
@@ -298,77 +235,3 @@ def _indicator(groups: Array) -> Array:
     out = np.zeros((len(groups), int(groups.max(initial=-1)) + 1))
     out[np.arange(len(groups)), groups] = 1.0
     return out
-
-
-# -- choosing -------------------------------------------------------------------------------------------------
-
-
-def principal_basis(S: Array, r: int, seed: int = 0) -> Array:
-    """Orthonormal (D, r): nearly the leading principal directions of the rows of S, by subspace iteration."""
-    D = S.shape[1]
-    if r >= D:
-        return np.eye(D)
-    A = _scaled(S)
-    B = np.random.default_rng(seed).standard_normal((D, min(r + 8, D))).astype(np.float32)
-    for _ in range(3):
-        B = np.linalg.qr(A.T @ (A @ B))[0]
-    # Within the subspace, in order of variance.
-    P = A @ B
-    _, V = np.linalg.eigh(P.T @ P)
-    return np.asarray(np.linalg.qr(B.astype(np.float64) @ V[:, ::-1].astype(np.float64))[0][:, :r])
-
-
-def correlated_groups(S: Array, n_groups: int) -> tuple[Array, Array]:
-    """Groups of features that go up and down together, and finer ones within them (a fourth of the size).
-
-    Features, as vectors over the sample rows, are halved by the sign and size of their part in the leading direction,
-    again and again.
-    """
-    F = np.ascontiguousarray(_scaled(S).T)
-    parts = [np.arange(len(F))]
-    coarse = parts
-    while len(parts) < 4 * n_groups and max(map(len, parts)) > 1:
-        parts = [half for part in parts for half in _halves(F, part)]
-        if len(parts) <= n_groups:
-            coarse = parts
-    return _numbered(coarse, len(F)), _numbered(parts, len(F))
-
-
-def _scaled(S: Array) -> Array:
-    """float32 with values up to 1: powers of outliers must not overflow."""
-    return np.asarray((S / max(float(np.abs(S).max(initial=0.0)), 1e-300)).astype(np.float32))
-
-
-def _halves(F: Array, part: Array) -> list[Array]:
-    if len(part) < 2:
-        return [part]
-    A = F[part] - F[part].mean(axis=0)
-    u = A.sum(axis=0) + A[0]
-    for _ in range(4):
-        u = (A @ u) @ A
-        u /= max(float(np.abs(u).max()), 1e-30)
-    order = np.argsort(A @ u, kind="stable")
-    half = len(part) // 2
-    return [part[np.sort(order[:half])], part[np.sort(order[half:])]]
-
-
-def _numbered(parts: list[Array], n: int) -> Array:
-    out = np.empty(n, dtype=np.intp)
-    for g, part in enumerate(parts):
-        out[part] = g
-    return out
-
-
-__all__ = [
-    "Bounds",
-    "Centered",
-    "Directions",
-    "FeatureBounds",
-    "GroupBounds",
-    "Lifted",
-    "PlainBounds",
-    "PrincipalBounds",
-    "Vectors",
-    "correlated_groups",
-    "principal_basis",
-]

@@ -3,20 +3,9 @@
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.neighbors.bounds import (
-    Bounds,
-    Centered,
-    Directions,
-    Embedding,
-    FeatureBounds,
-    GroupBounds,
-    Lifted,
-    PlainBounds,
-    PrincipalBounds,
-    correlated_groups,
-    principal_basis,
-    square_lengths,
-)
+from nearline.neighbors.bounds import Bounds, FeatureBounds, GroupBounds, PlainBounds, PrincipalBounds
+from nearline.neighbors.directions import correlated_groups, principal_basis
+from nearline.neighbors.embeddings import Centered, Directions, Embedding, Lifted, square_lengths
 from nearline.neighbors.metrics import Metric
 from nearline.tiles import single_threaded_blas
 

@@ -7,8 +7,9 @@ import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array
-from nearline.neighbors.bounds import Bounds, Lifted, PlainBounds, PrincipalBounds, Vectors
+from nearline.neighbors.bounds import Bounds, PlainBounds, PrincipalBounds, Vectors
 from nearline.neighbors.choice import choose_bounds
+from nearline.neighbors.embeddings import Lifted
 from nearline.neighbors.lists import Found, Ragged
 from nearline.neighbors.metrics import Metric
 from nearline.tiles import slices

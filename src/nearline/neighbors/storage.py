@@ -123,7 +123,10 @@ def _read(path: Path) -> dict[str, Array]:
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}: give the path that Index.save wrote.")
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with (
+            path.open("rb") as file,
+            np.load(file, allow_pickle=False) as arrays,
+        ):  # NumPy leaves bad files open
             return dict(arrays)
     except (BadZipFile, ValueError, OSError, EOFError, AttributeError, TypeError) as error:
         raise ValueError(

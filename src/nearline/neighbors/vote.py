@@ -1,5 +1,6 @@
 """Votes of neighbors: counted, ties between classes broken by a stated rule, class order last (SPEC F1, F2)."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -198,7 +199,9 @@ def voters(
             f"k = {k} neighbors were asked for, but the sample weights of all rows add up to {total:g}: take a smaller k, "
             "or larger weights (they count how often a row is there)."
         )
-    width, waiting = min(k, index.n_rows), np.arange(m)
+    # Some more than it takes at the mean weight; heavy rows fill k earlier, but k ranks are cheap.
+    likely = max(k, math.ceil(1.3 * k * len(multiplicities) / total))
+    width, waiting = min(likely, index.n_rows), np.arange(m)
     while len(waiting):
         short = []
         for part, found in index.search_blocks(queries[waiting], width):
