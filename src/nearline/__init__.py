@@ -66,6 +66,16 @@ _HOMES = {
     "Softmax": "nearline.neighbors.weights",
     "Consensus": "nearline.neighbors.consensus",
     "sweep": "nearline.selection.sweep",
+    "Approximate": "nearline.neighbors.approximate",
+    "FACTS": "nearline.facts",
+    "concentration": "nearline.facts",
+    "cover_hart": "nearline.facts",
+    "empirical_risk": "nearline.facts",
+    "equal_pixels": "nearline.facts",
+    "irrelevant_features": "nearline.facts",
+    "training_error": "nearline.facts",
+    "voronoi_edges": "nearline.voronoi",
+    "plot_voronoi": "nearline.voronoi",
 }
 
 __all__ = sorted(_HOMES)

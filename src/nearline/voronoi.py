@@ -84,7 +84,7 @@ def plot_voronoi(X: Any, y: Any, ax: Any = None) -> Any:
     ax.set(
         xlim=(left, right), ylim=(bottom, top), aspect="equal", title="Cells and decision boundary of 1-NN"
     )
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
 
 
