@@ -116,7 +116,7 @@ def test_few_queries_need_longer_lists():
     X = np.sort(rng.normal(size=200))[:, None]
     s = np.where(X[:, 0] < 0, 0.01, 1.0)
     widths = {found.k: len(numbers) for numbers, found in voters(Index(X), X, 2, s)}
-    assert set(widths) >= {2}
+    assert min(widths) < 10
     assert max(widths) > 50
     assert sum(widths.values()) == 200
 

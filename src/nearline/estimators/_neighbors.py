@@ -12,7 +12,11 @@ from nearline.neighbors.index import Index, check_k
 from nearline.neighbors.metrics import Precomputed, as_metric
 
 # What the index takes as it is.
-ROWS = {"accept_sparse": "csr", "dtype": [np.float64, np.float32, np.uint8, np.bool_], "order": "C"}
+ROWS: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32, np.uint8, np.bool_],
+    "order": "C",
+}
 
 
 class NeighborsModel(BaseEstimator, ABC):
@@ -45,7 +49,20 @@ class NeighborsModel(BaseEstimator, ABC):
 
     def _queries(self, X: Any) -> Any:
         check_is_fitted(self)
-        return self._columns(validate_data(self, X, reset=False, **ROWS))
+        if not self._is_plain(X):
+            X = validate_data(self, X, reset=False, **ROWS)
+        return self._columns(X)
+
+    def _is_plain(self, X: Any) -> bool:
+        """Whether X is as the index takes it: scikit-learn's checks cost more than the search of a single row."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype in ROWS["dtype"]
+            and X.ndim == 2
+            and len(X) > 0
+            and X.shape[1] == self.n_features_in_
+            and "feature_names_in_" not in vars(self)
+        )
 
     def _columns(self, Q: Any) -> Any:
         """Given distances: those to the rows that are in the index."""
