@@ -258,6 +258,34 @@ def test_distances_that_overflow_keep_their_order(metric):
     check(X, np.array([[0.0], [1e200]]), metric, 4)
 
 
+OVERFLOW = pytest.mark.xfail(strict=True, reason="squares overflow float32 in the filter: rows are lost")
+UNDERFLOW = pytest.mark.xfail(
+    strict=True, reason="products of lengths underflow, which the filter does not know"
+)
+LOST = [METRICS["l2"], METRICS["squared-l2"], METRICS["inner-product"], Lq(1.5)]
+
+
+@pytest.mark.parametrize(
+    ("metric", "of_rows", "of_queries"),
+    [
+        pytest.param(m, *sizes, marks=OVERFLOW)
+        for m in LOST
+        for sizes in ((1e20, 1e20), (1.0, 1e20), (1e100, 1e100))
+    ]
+    + [pytest.param(METRICS["l1"], 1e100, 1e100, marks=OVERFLOW)]
+    + [pytest.param(METRICS["l-infinity"], 1e100, 1e100, marks=OVERFLOW)]
+    + [pytest.param(METRICS["cosine"], 1e-162, 1e-162, marks=UNDERFLOW)]
+    + [(METRICS["l1"], 1e20, 1e20), (METRICS["l-infinity"], 1.0, 1e20), (METRICS["cosine"], 1e20, 1e-20)]
+    + [
+        (m, size, size) for m in (METRICS["l2"], METRICS["l1"], METRICS["cosine"]) for size in (1e-25, 1e-100)
+    ],
+    ids=str,
+)
+def test_rows_of_extreme_size(metric, of_rows, of_queries):
+    X = np.random.default_rng(0).standard_normal((300, 4))
+    check(X * of_rows, (X[:5] + 0.1) * of_queries, metric, 3, algorithm="exact")
+
+
 @pytest.mark.parametrize("metric", ["l2", "l1", "cosine"])
 def test_smaller_lists_are_the_first_of_longer_ones(metric):
     rng = np.random.default_rng(7)
