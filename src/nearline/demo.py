@@ -1,4 +1,4 @@
-"""The main job on shipped data: tune every linear model by cross-validated paths, test the winner once, draw pictures.
+"""The main job on shipped data: tune every model by cross-validation, test the winner once, draw pictures.
 
 Run it with ``make demo`` or ``python -m nearline.demo --out out``.
 """
@@ -15,6 +15,8 @@ import numpy as np
 from nearline.arrays import Array
 
 ALPHAS = np.logspace(0, -6, 10)
+KS = (1, 2, 3, 5, 7, 10, 15, 20, 30)
+METRICS = {"k-NN, L2": "l2", "k-NN, L1": "l1", "k-NN, cosine": "cosine"}
 
 
 @dataclass(frozen=True)
@@ -22,13 +24,13 @@ class Row:
     """One line of the leaderboard."""
 
     name: str
-    alpha: float | None
+    choice: str  # what was tuned, and to what
     scores: Array  # per fold
     gap: float | None
     solver: str
     seconds: float
     model: Any
-    path: Any = None  # PathScores, where alpha was tuned
+    tuning: Any = None  # PathScores or Sweep
 
 
 def digits() -> tuple[str, Any, Array, Any]:
@@ -94,53 +96,69 @@ def without_alpha() -> Iterator[tuple[str, Any]]:
 
 def contest(X: Any, y: Array, encode: Any) -> list[Row]:
     """Every candidate, tuned on folds of the training rows; best mean first."""
-    from sklearn.base import clone
-    from sklearn.model_selection import StratifiedKFold, cross_val_score
-    from sklearn.pipeline import make_pipeline
-
-    from nearline import path_scores
+    from sklearn.model_selection import StratifiedKFold
 
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    rows = []
-    for name, model in candidates():
-        began = time.perf_counter()
-        result = path_scores(model, X, y, ALPHAS, folds=folds, transformer=encode)
-        best = result.best
-        tuned = clone(model).set_params(alpha=float(result.alphas[best]))
-        pipeline = (make_pipeline(clone(encode), tuned) if encode is not None else make_pipeline(tuned)).fit(
-            X, y
-        )
-        fitted = pipeline[-1]
-        seconds = time.perf_counter() - began
-        rows.append(
-            Row(
-                name,
-                fitted.alpha,
-                result.scores[best],
-                fitted.gap_,
-                fitted.solver_,
-                seconds,
-                pipeline,
-                result,
-            )
-        )
-    for name, model in without_alpha():
-        began = time.perf_counter()
-        pipeline = make_pipeline(clone(encode), model) if encode is not None else make_pipeline(model)
-        scores = cross_val_score(pipeline, X, y, cv=folds)
-        pipeline.fit(X, y)
-        solver = getattr(pipeline[-1], "solver_", "closed form")
-        rows.append(Row(name, None, scores, None, solver, time.perf_counter() - began, pipeline))
+    rows = [row for part in (linear, neighbors, fixed) for row in part(X, y, encode, folds)]
     return sorted(rows, key=lambda row: -float(row.scores.mean()))
 
 
+def linear(X: Any, y: Array, encode: Any, folds: Any) -> Iterator[Row]:
+    """Models with a penalty: one warm path a fold gives every alpha."""
+    from sklearn.base import clone
+
+    from nearline import path_scores
+
+    for name, model in candidates():
+        began = time.perf_counter()
+        result = path_scores(model, X, y, ALPHAS, folds=folds, transformer=encode)
+        tuned = clone(model).set_params(alpha=float(result.alphas[result.best]))
+        pipeline = _pipeline(encode, tuned).fit(X, y)
+        fitted, seconds = pipeline[-1], time.perf_counter() - began
+        choice, scores = f"alpha {fitted.alpha:.1e}", result.scores[result.best]
+        yield Row(name, choice, scores, fitted.gap_, fitted.solver_, seconds, pipeline, result)
+
+
+def neighbors(X: Any, y: Array, encode: Any, folds: Any) -> Iterator[Row]:
+    """Nearest neighbors: one search gives every k and both weightings."""
+    from nearline import KNeighborsClassifier, sweep
+
+    for name, metric in METRICS.items():
+        began = time.perf_counter()
+        weights = ("uniform", "distance")
+        result = sweep(X, y, KS, metrics=(metric,), weights=weights, folds=folds, transformer=encode)
+        best = result.best
+        pipeline = _pipeline(encode, KNeighborsClassifier(**best)).fit(X, y)
+        choice, scores = f"k {best['n_neighbors']}, {best['weights']}", np.array(result.rows()[0]["scores"])
+        solver = f"{pipeline[-1].index_.algorithm_} search"
+        yield Row(name, choice, scores, None, solver, time.perf_counter() - began, pipeline, result)
+
+
+def fixed(X: Any, y: Array, encode: Any, folds: Any) -> Iterator[Row]:
+    """Models with nothing to tune."""
+    from sklearn.model_selection import cross_val_score
+
+    for name, model in without_alpha():
+        began = time.perf_counter()
+        pipeline = _pipeline(encode, model)
+        scores = cross_val_score(pipeline, X, y, cv=folds)
+        solver = getattr(pipeline.fit(X, y)[-1], "solver_", "closed form")
+        yield Row(name, "", scores, None, solver, time.perf_counter() - began, pipeline)
+
+
+def _pipeline(encode: Any, model: Any) -> Any:
+    from sklearn.base import clone
+    from sklearn.pipeline import make_pipeline
+
+    return make_pipeline(model) if encode is None else make_pipeline(clone(encode), model)
+
+
 def print_leaderboard(rows: list[Row]) -> None:
-    print(f"  {'model':24} {'alpha':>8}  {'5-fold accuracy':>17}  {'gap':>8}  {'solver':24} {'seconds':>7}")
+    print(f"  {'model':24} {'choice':14}  {'5-fold accuracy':>17}  {'gap':>8}  {'solver':24} {'seconds':>7}")
     for row in rows:
-        alpha = "" if row.alpha is None else f"{row.alpha:.1e}"
         gap = "" if row.gap is None else f"{row.gap:.1e}"
         score = f"{row.scores.mean():.4f} ± {row.scores.std(ddof=1):.4f}"
-        print(f"  {row.name:24} {alpha:>8}  {score:>17}  {gap:>8}  {row.solver:24} {row.seconds:7.2f}")
+        print(f"  {row.name:24} {row.choice:14}  {score:>17}  {gap:>8}  {row.solver:24} {row.seconds:7.2f}")
 
 
 def wilson(share: float, n: int, z: float = 1.959964) -> tuple[float, float]:
@@ -157,7 +175,7 @@ def run(data: tuple[str, Any, Array, Any]) -> list[Row]:
     title, X, y, encode = data
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.25, stratify=y, random_state=0)
     print(
-        f"\n{title}\n  {len(y_train)} training rows, {len(y_test)} test rows locked away; 10 alphas x 5 folds a model\n"
+        f"\n{title}\n  {len(y_train)} training rows, {len(y_test)} test rows locked away; tuned on 5 folds\n"
     )
     rows = contest(X_train, y_train, encode)
     print_leaderboard(rows)
@@ -207,7 +225,7 @@ def draw(out: Path) -> list[Path]:
 
 
 def draw_tuning(rows: list[Row], out: Path) -> Path:
-    """Cross-validated accuracy over alpha, a panel for the losses and one for the penalties."""
+    """Cross-validated accuracy over alpha, a panel for the losses and one for the penalties, and over k."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -225,12 +243,15 @@ def draw_tuning(rows: list[Row], out: Path) -> Path:
         ),
         "Penalties, of the logistic loss": ("logistic, L2", "logistic, elastic net", "logistic, L1"),
     }
-    paths = {row.name: row.path for row in rows}
-    figure, axes = plt.subplots(1, 2, figsize=(12.5, 4.4), layout="constrained")
-    for ax, (title, names) in zip(axes, panels.items()):
+    paths = {row.name: row.tuning for row in rows}
+    figure, axes = plt.subplots(1, 3, figsize=(16, 4.4), layout="constrained")
+    for ax, (title, names) in zip(axes[:2], panels.items(), strict=True):
         for name in names:
             plots.plot_path_scores(paths[name].alphas, paths[name].scores, label=name, ax=ax)
         ax.set(title=f"{title} (bars: ±1 standard deviation)", ylabel="accuracy on the fold left out")
+    plots.plot_sweep(paths["k-NN, L2"], ax=axes[2]).set_title(
+        "k nearest neighbors, L2 (bars: ±1 standard deviation)"
+    )
     file = out / "tuning.png"
     figure.savefig(file, dpi=120)
     plt.close(figure)
