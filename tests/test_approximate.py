@@ -64,6 +64,11 @@ def test_groups_and_long_lists(rows):
     assert ((few.indices >= 0).sum(axis=1) == [(folds != folds[i]).sum() for i in range(2)]).all()
 
 
+def test_no_queries(rows):
+    X, Q = rows
+    assert Index(X[:500], algorithm=Approximate()).search(Q[:0], 3).indices.shape == (0, 3)
+
+
 @pytest.mark.parametrize("n", [1, 2, 7, 20])
 def test_few_rows(rows, n):
     X, Q = rows

@@ -384,6 +384,14 @@ def test_bad_input_gets_a_sentence(call, sentence):
         call()
 
 
+@pytest.mark.parametrize("algorithm", ["exact", "tree", "auto"])
+@pytest.mark.parametrize("n", [5, 1200])
+def test_no_queries(algorithm, n):
+    found = Index(np.random.default_rng(0).random((n, 2)), algorithm=algorithm).search(np.empty((0, 2)), 3)
+    assert found.indices.shape == found.distances.shape == (0, 3)
+    assert len(found.boundary) == 0
+
+
 def test_an_index_pickles():
     index = Index(np.random.default_rng(0).standard_normal((300, 40)).astype(np.float32), "cosine")
     again = pickle.loads(pickle.dumps(index))

@@ -59,7 +59,7 @@ class Approximate:
 
 
 class Graph:
-    """Dense rows in an HNSW graph of FAISS (measured against usearch: builds 1.7 times, searches 2.4 times as fast)."""
+    """Dense rows in an HNSW graph of FAISS (measured against usearch: searches 1.3 to 2.7 times as fast)."""
 
     def __init__(self, X: Array, metric: Metric, target: Approximate, memory: int) -> None:
         if metric.name not in GRAPH_METRICS:
@@ -117,7 +117,7 @@ class Graph:
                     left.append(i)
             # Past a fourth of the rows, all of them are as fast.
             open_, c = np.array(left, dtype=np.int64), n if 2 * c > n // 4 else 2 * c
-        return _joined(lists)
+        return Found.join(lists) if lists else _nothing()
 
     def _candidates(self, Q: Array, c: int, effort: int) -> tuple[Array, Array]:
         if c >= len(self._rows):
@@ -247,11 +247,6 @@ def _threads(faiss: Any) -> Iterator[None]:
         faiss.omp_set_num_threads(before)
 
 
-def _joined(parts: list[Found]) -> Found:
-    counts, distances, indices = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("counts", "distances", "indices")
-    )
-    starts = np.concatenate([[0], np.cumsum([len(part.ties.values) for part in parts])]).astype(np.int64)
-    return Found(
-        counts, distances, indices, Ragged(starts, np.concatenate([part.ties.values for part in parts]))
-    )
+def _nothing() -> Found:
+    none = np.empty(0, dtype=np.int64)
+    return Found(none, np.empty(0), none, Ragged(np.zeros(1, dtype=np.int64), none))

@@ -113,6 +113,18 @@ class Found:
     indices: Array
     ties: Ragged
 
+    @classmethod
+    def join(cls, parts: "list[Found]") -> "Found":
+        """The lists of the parts, one after the other."""
+        counts, distances, indices = (
+            np.concatenate([getattr(part, name) for part in parts])
+            for name in ("counts", "distances", "indices")
+        )
+        starts = np.concatenate([[0], np.cumsum(np.concatenate([part.ties.counts for part in parts]))])
+        return cls(
+            counts, distances, indices, Ragged(starts, np.concatenate([part.ties.values for part in parts]))
+        )
+
     def lists(self, k: int) -> Neighbors:
         """As tables of k columns."""
         m = len(self.counts)

@@ -65,9 +65,9 @@ class Tree:
         size = max(16, min(BLOCK, int(self.memory // (24 * (k + MORE) * (q.shape[1] + 4)))))
         parts = [
             self._block(q[b : b + size], k, None if own is None else own[b : b + size], others)
-            for b in range(0, len(q), size)
+            for b in range(0, max(len(q), 1), size)
         ]
-        return parts[0] if len(parts) == 1 else _joined(parts)
+        return parts[0] if len(parts) == 1 else Found.join(parts)
 
     def _block(self, q: Array, k: int, own: Array | None, others: Array | None) -> Found:
         lists, open_, c = _Lists.empty(len(q), k), np.arange(len(q)), k + MORE
@@ -147,19 +147,6 @@ def _ordered(distances: Array, indices: Array) -> tuple[Array, Array]:
         distances[wrong] = np.take_along_axis(distances[wrong], order, axis=1)
         indices[wrong] = np.take_along_axis(indices[wrong], order, axis=1)
     return distances, indices
-
-
-def _joined(parts: list[Found]) -> Found:
-    counts, distances, indices = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("counts", "distances", "indices")
-    )
-    ties = np.concatenate([part.ties.counts for part in parts])
-    return Found(
-        counts,
-        distances,
-        indices,
-        Ragged(np.concatenate([[0], np.cumsum(ties)]), np.concatenate([part.ties.values for part in parts])),
-    )
 
 
 def _part(values: Array | None, rows: Array) -> Array | None:
