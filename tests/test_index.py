@@ -258,7 +258,9 @@ def test_distances_that_overflow_keep_their_order(metric):
     check(X, np.array([[0.0], [1e200]]), metric, 4)
 
 
-OVERFLOW = pytest.mark.xfail(strict=True, reason="squares overflow float32 in the filter: rows are lost")
+OVERFLOW = pytest.mark.xfail(
+    strict=True, reason="overflow of float32 in the filter: rows are lost, or a warning"
+)
 UNDERFLOW = pytest.mark.xfail(
     strict=True, reason="products of lengths underflow, which the filter does not know"
 )
