@@ -16,6 +16,7 @@ from nearline.tiles import slices
 
 CHUNK = 128  # rows that a box excludes together
 BLOCK = 64  # queries that are looked at together
+LARGEST, SMALLEST = 1e16, 1e-70  # values that the filter can do with
 TREE_COORDINATES = 32  # among which the tree looks for the one to split by
 NO_ROWS, NO_GROUPS, NO_SIZES = np.empty((0, 0), np.uint8), np.empty(0, np.int64), np.empty(0)
 
@@ -94,7 +95,7 @@ class Dense:
         if metric.core == "cosine":
             self.sizes = np.empty(len(X))
             _core.row_lengths(self.rows, self.sizes)
-        self.bounds = choose_bounds(X, metric, memory)
+        self.bounds = choose_bounds(X, metric, memory) if self._within_range(self.rows) else None
         self._slabs: list[slice] = []
         self._filters: list[Filter] = []
         if self.bounds is not None:
@@ -104,6 +105,17 @@ class Dense:
             if len(self._slabs) == 1:
                 self._filters = [Filter.of(X, self.bounds)]
         self._X = X
+
+    def _within_range(self, X: Array) -> bool:
+        """Whether squares of the rows neither overflow the float32 of the filter nor, for lengths, vanish in float64."""
+        if X.dtype == np.uint8 or X.size == 0:
+            return True
+        if max(float(X.max()), -float(X.min())) >= LARGEST:
+            return False
+        if self.metric.core != "cosine":
+            return True
+        size = np.max(np.abs(X), axis=1)
+        return not bool(((size > 0) & (size < SMALLEST)).any())
 
     @property
     def algorithm(self) -> str:
@@ -123,7 +135,7 @@ class Dense:
         groups = NO_GROUPS if others is None else others
         core = self.metric.core or ""
         search = _core.Search(core, self.metric.exponent, q, bytes_, whole, own_groups, k, radius)
-        if self.bounds is None:
+        if self.bounds is None or not self._within_range(q):
             search.scan_all(self.rows, self.sizes, groups)
         else:
             for number, slab in enumerate(self._slabs):
