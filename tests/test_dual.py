@@ -352,7 +352,12 @@ def test_refuses_other_losses_and_no_penalty():
 def test_weston_watkins_with_a_row_of_zeros():
     """The step of a row is a root between two kinks: Newton's method must not jump from one to the other for ever."""
     risk = Risk(
-        np.array([[0.0], [-1.05]]), np.array([0, 3]), loss="weston-watkins", alpha=1.0, bias=False, n_classes=4
+        np.array([[0.0], [-1.05]]),
+        np.array([0, 3]),
+        loss="weston-watkins",
+        alpha=1.0,
+        bias=False,
+        n_classes=4,
     )
     solution = minimize(risk, "dual-coordinate-descent")
     assert solution.gap <= 1e-4
