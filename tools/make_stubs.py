@@ -71,9 +71,11 @@ def stub() -> str:
 
 
 def functions(text: str) -> set[str]:
-    """Name, parameters and types of each function in a stub: what must agree, whatever the formatting."""
-    nodes = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
-    return {f"{node.name}({ast.unparse(node.args)})" for node in nodes}
+    """Classes, and name, parameters and types of each function in a stub: what must agree, whatever the formatting."""
+    nodes = list(ast.walk(ast.parse(text)))
+    classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+    heads = (node for node in nodes if isinstance(node, ast.FunctionDef))
+    return classes | {f"{node.name}({ast.unparse(node.args)})" for node in heads}
 
 
 if __name__ == "__main__":
