@@ -96,7 +96,8 @@ def run(task: Task, work: Callable[..., Any]) -> Outcome:
     began = time.perf_counter()
     distances, indices = work(task, X, Q)
     seconds = time.perf_counter() - began
-    return Outcome(seconds, {"distances": distances[:CHECKED], "indices": indices[:CHECKED]})
+    facts = {"distances": distances[:CHECKED].tolist(), "indices": indices[:CHECKED].tolist()}
+    return Outcome(seconds, facts)
 
 
 def load(task: Task) -> None:
@@ -142,9 +143,9 @@ class SameNeighbors:
     def __call__(self, outcome: Outcome) -> Verdict:
         distances, indices = brute_force(self.task)
         size = np.maximum(distances, 1e-6 * distances.max())
-        near = np.abs(outcome.facts["distances"] - distances) <= 1e-3 * size
+        near = np.abs(np.array(outcome.facts["distances"]) - distances) <= 1e-3 * size
         close = float(near.mean())
-        same = float((outcome.facts["indices"] == indices).mean())
+        same = float((np.array(outcome.facts["indices"]) == indices).mean())
         quality = {"distances right": f"{close:.4f}", "same indices": f"{same:.4f}"}
         return Verdict(close >= self.least, quality)
 

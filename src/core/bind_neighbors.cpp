@@ -283,6 +283,22 @@ void bind_neighbors(nb::module_& m) {
     m.def("panel_rows", []() { return kPanel; }, "Rows in a panel of packed coordinates.");
     m.def("lanes", []() { return kLanes<float>; }, "Numbers of float32 in a vector of the machine.");
     m.def(
+        "pack_rows_of_filter",
+        [](Matrix<const float> v, Vector<const float> squares, Vector<const double> errors,
+           Vector<const std::int64_t> order, std::size_t r, std::size_t chunk, Vector<float> panels,
+           Vector<float> starts, Matrix<float> low, Matrix<float> high, Vector<float> chunk_squares,
+           Vector<float> chunk_errors) {
+            nb::gil_scoped_release release;
+            pack(v.data(), v.shape(1), squares.data(), errors.data(), order.data(), v.shape(0), r, chunk,
+                 panels.data(), starts.data(), low.data(), high.data(), chunk_squares.data(),
+                 chunk_errors.data());
+        },
+        nb::arg("v").noconvert(), nb::arg("squares").noconvert(), nb::arg("errors").noconvert(),
+        nb::arg("order").noconvert(), nb::arg("r"), nb::arg("chunk"), nb::arg("panels").noconvert(),
+        nb::arg("starts").noconvert(), nb::arg("low").noconvert(), nb::arg("high").noconvert(),
+        nb::arg("chunk_squares").noconvert(), nb::arg("chunk_errors").noconvert(),
+        "Pack v in the given order: panels, boxes and largest values of each chunk.");
+    m.def(
         "tree_order",
         [](Matrix<const float> v, std::size_t r, std::size_t leaf, Vector<std::int64_t> order) {
             nb::gil_scoped_release release;

@@ -252,6 +252,40 @@ class BlockSearch {
     std::vector<std::vector<Survivor>> survivors_;
 };
 
+// v (n, stride) in the given order as a Filter has it: panels, boxes and largest values of each chunk.
+inline void pack(const float* v, std::size_t stride, const float* squares, const double* errors,
+                 const std::int64_t* order, std::size_t n, std::size_t r, std::size_t chunk, float* panels,
+                 float* starts, float* low, float* high, float* chunk_squares, float* chunk_errors) {
+    const std::size_t n_chunks = (n + chunk - 1) / chunk;
+    parallel_for(n_chunks, 4.0 * static_cast<double>(n * (r + 8)), [&](std::size_t c) {
+        const std::size_t first = c * chunk, last = std::min(n, first + chunk);
+        float *below = low + c * stride, *above = high + c * stride;
+        std::copy_n(v + order[first] * stride, stride, below);
+        std::copy_n(v + order[first] * stride, stride, above);
+        double most = 0.0, worst = 0.0;
+        for (std::size_t place = first; place < (last + kPanel - 1) / kPanel * kPanel; ++place) {
+            float* column = panels + place / kPanel * kPanel * r + place % kPanel;
+            starts[place] = -std::numeric_limits<float>::infinity();
+            if (place >= last) {
+                for (std::size_t j = 0; j < r; ++j) column[j * kPanel] = 0.0f;
+                continue;
+            }
+            const auto row = static_cast<std::size_t>(order[place]);
+            const float* x = v + row * stride;
+            for (std::size_t j = 0; j < r; ++j) column[j * kPanel] = x[j];
+            for (std::size_t j = 0; j < stride; ++j) {
+                below[j] = std::min(below[j], x[j]);
+                above[j] = std::max(above[j], x[j]);
+            }
+            starts[place] = -0.5f * squares[row];
+            most = std::max(most, static_cast<double>(squares[row]));
+            worst = std::max(worst, errors[row]);
+        }
+        chunk_squares[c] = rounded_up(most);
+        chunk_errors[c] = rounded_up(worst);
+    });
+}
+
 // Rows in an order in which every `leaf` consecutive ones are near each other: halved at the median of the
 // coordinate in which they spread most, again and again.
 inline void tree_order(const float* v, std::size_t n, std::size_t r, std::size_t stride, std::size_t leaf,

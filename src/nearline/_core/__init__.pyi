@@ -327,5 +327,21 @@ def panel_rows() -> int:
 def lanes() -> int:
     """Numbers of float32 in a vector of the machine."""
 
+def pack_rows_of_filter(
+    v: Array,
+    squares: Array,
+    errors: Array,
+    order: Array,
+    r: int,
+    chunk: int,
+    panels: Array,
+    starts: Array,
+    low: Array,
+    high: Array,
+    chunk_squares: Array,
+    chunk_errors: Array,
+) -> None:
+    """Pack v in the given order: panels, boxes and largest values of each chunk."""
+
 def tree_order(v: Array, r: int, leaf: int, order: Array) -> None:
     """Order in which every `leaf` consecutive rows of v are near each other in the first r coordinates."""

@@ -18,7 +18,7 @@ from nearline.neighbors.embeddings import EPS, Embedding, square_lengths
 from nearline.tiles import map_tiles, slices
 
 SINGLE = 2.0**-24 * 1.01
-TILE = 1024  # rows that are mapped together
+TILE = 256  # rows that are mapped together
 
 
 @dataclass(frozen=True)

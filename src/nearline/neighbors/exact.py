@@ -36,23 +36,25 @@ class Filter:
         chunk = CHUNK if r <= 512 else CHUNK // 2
         order = np.empty(n, dtype=np.int64)
         _core.tree_order(vectors.v, min(r, TREE_COORDINATES), chunk, order)
-        v = vectors.v[order]
-        padded = np.zeros((-(-n // panel) * panel, r), dtype=np.float32)
-        padded[:n] = v[:, :r]
-        starts = np.full(len(padded), -np.inf, dtype=np.float32)
-        starts[:n] = -0.5 * vectors.squares[order]
-        firsts = np.arange(0, n, chunk)
+        size, n_chunks = -(-n // panel) * panel, -(-n // chunk)
+        boxes = np.empty((2, n_chunks, vectors.v.shape[1]), dtype=np.float32)
+        packed = {
+            "panels": np.empty(size * r, dtype=np.float32),
+            "starts": np.empty(size, dtype=np.float32),
+            "low": boxes[0],
+            "high": boxes[1],
+            "squares": np.empty(n_chunks, dtype=np.float32),
+            "errors": np.empty(n_chunks, dtype=np.float32),
+        }
+        _core.pack_rows_of_filter(
+            vectors.v, vectors.squares, vectors.errors, order, r, chunk, *packed.values()
+        )
         arrays = {
             "norm": bounds.norm,
             "r": r,
             "r2": bounds.r2,
             "chunk": chunk,
-            "panels": np.ascontiguousarray(padded.reshape(-1, panel, r).transpose(0, 2, 1)).ravel(),
-            "starts": starts,
-            "low": np.minimum.reduceat(v, firsts),
-            "high": np.maximum.reduceat(v, firsts),
-            "squares": np.maximum.reduceat(vectors.squares[order], firsts),
-            "errors": _rounded_up(np.maximum.reduceat(vectors.errors[order], firsts)),
+            **packed,
             "more": vectors.more[order],
             "more_errors": _rounded_up(vectors.more_errors[order]),
             "order": order + first,
