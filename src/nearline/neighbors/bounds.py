@@ -6,6 +6,7 @@ that nothing is excluded by accident; they need not be good for the answer to be
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -15,10 +16,10 @@ import numpy as np
 from nearline import _core
 from nearline.arrays import Array
 from nearline.neighbors.embeddings import EPS, Embedding, square_lengths
-from nearline.tiles import map_tiles, slices
+from nearline.tiles import groups, map_tiles, slices
 
 SINGLE = 2.0**-24 * 1.01
-TILE = 256  # rows that are mapped together
+TILE, RUNS = 256, 16  # rows that are mapped together, and runs of tiles that share their memory
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,14 @@ class Vectors:
     more_errors: Array  # (n,)
 
     @classmethod
-    def join(cls, parts: "list[Vectors]") -> "Vectors":
-        return cls(*(np.concatenate([getattr(p, name) for p in parts]) for name in cls.__dataclass_fields__))
+    def empty(cls, n: int, r: int, r2: int) -> "Vectors":
+        v, more = (np.empty((n, padded(width)), dtype=np.float32) for width in (r, r2))
+        return cls(v, np.empty(n, dtype=np.float32), np.empty(n), more, np.empty(n))
+
+    def put(self, tile: slice, part: "Vectors") -> None:
+        """Write those of a tile of rows."""
+        for name in self.__dataclass_fields__:
+            getattr(self, name)[tile] = getattr(part, name)
 
 
 class Bounds(ABC):
@@ -58,7 +65,7 @@ class Bounds(ABC):
 
     @abstractmethod
     def vectors(self, A: Array) -> Vectors:
-        """v of some rows (float64)."""
+        """v of some rows (float64), which are overwritten."""
 
     def bases(self, Q: Array) -> Array:
         """base(q) of some queries (float64)."""
@@ -66,16 +73,28 @@ class Bounds(ABC):
 
     def of(self, X: Array) -> Vectors:
         """v of many rows, a tile at a time."""
-        tiles = slices(len(X), TILE) or [slice(0, 0)]
-        work = 2.0 * X.size * max(self.r2, self.r)
-        return Vectors.join(map_tiles(lambda t: self.vectors(X[t].astype(np.float64)), tiles, work=work))
+        out = Vectors.empty(len(X), self.r, self.r2)
+        runs = groups(slices(len(X), TILE), RUNS) if len(X) else []
+
+        def run(tiles: Sequence[slice]) -> None:
+            buffer = np.empty((TILE, X.shape[1]))  # once: fresh memory costs as much as the work
+            for tile in tiles:
+                A = buffer[: tile.stop - tile.start]
+                A[...] = X[tile]
+                out.put(tile, self.vectors(A))
+
+        map_tiles(run, runs, work=2.0 * X.size * max(self.r2, self.r))
+        return out
+
+
+def padded(width: int) -> int:
+    """Columns that a whole number of machine vectors has."""
+    return -(-width // _core.lanes()) * _core.lanes()
 
 
 def pad(v: Array) -> Array:
     """float32 with columns of zeros up to a whole number of machine vectors."""
-    lanes = _core.lanes()
-    width = -(-v.shape[1] // lanes) * lanes
-    out = np.zeros((len(v), width), dtype=np.float32)
+    out = np.zeros((len(v), padded(v.shape[1])), dtype=np.float32)
     out[:, : v.shape[1]] = v
     return out
 
@@ -197,7 +216,7 @@ class GroupBounds(Bounds):
         )
 
     def vectors(self, A: Array) -> Vectors:
-        A = A - self.mean
+        A -= self.mean
         coarse, fine = self._sums
         sums = A @ coarse, A @ fine[:, : fine.shape[1] if self.r2 else 0]
         rounding = (A.shape[1] + 8.0) * EPS * np.abs(A).sum(axis=1)

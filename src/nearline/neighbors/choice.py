@@ -56,7 +56,7 @@ def _principal(X: Array, sample: Array, metric: Metric, n: int) -> Bounds:
     plain = PlainBounds(mean, embedding)
     if D <= 24:
         return plain
-    points, squares = embedding(sample, mean)
+    points, squares = embedding(sample.copy(), mean)
     longest = min(LONGEST, D - 1)
     basis = principal_basis(points if centered else points - points.mean(axis=0), longest)
     P = points @ basis

@@ -22,7 +22,7 @@ class Embedding(ABC):
 
     @abstractmethod
     def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
-        """The points (without extra coordinates), and the squares of their lengths (with them)."""
+        """The points (without extra coordinates), and the squares of their lengths (with them). A is overwritten."""
 
     def bases(self, Q: Array) -> Array:
         return np.zeros(len(Q))
@@ -35,7 +35,7 @@ class Centered(Embedding):
     scale: float
 
     def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
-        A = A - mean
+        A -= mean
         return A, square_lengths(A)
 
 
@@ -47,7 +47,7 @@ class Directions(Embedding):
 
     def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
         sizes = np.sqrt(square_lengths(A))
-        A = A / np.where(sizes > 0, sizes, 1.0)[:, None]
+        A /= np.where(sizes > 0, sizes, 1.0)[:, None]
         return A, square_lengths(A)
 
     def bases(self, Q: Array) -> Array:

@@ -10,6 +10,7 @@ from nearline.arrays import Array, is_sparse
 from nearline.neighbors.backends import ALGORITHMS, Backend, choose_backend
 from nearline.neighbors.lists import Found, Neighbors
 from nearline.neighbors.metrics import Metric, Precomputed, as_metric
+from nearline.tiles import slices
 
 MEMORY = 256 * 2**20  # bytes beyond the data
 
@@ -176,7 +177,8 @@ def as_rows(X: Any, name: str) -> Any:
         if X.dtype not in (np.float32, np.float64, np.uint8):
             X = X.astype(np.float64)
         X = values = np.ascontiguousarray(X)
-    if values.dtype != np.uint8 and not np.isfinite(values).all():
+    tile = max(1, 2**18 // max(values[:1].size, 1))
+    if values.dtype != np.uint8 and not all(np.isfinite(values[t]).all() for t in slices(len(values), tile)):
         raise ValueError(
             f"{name} has NaN or infinite values: fill them in (sklearn.impute) or drop those rows."
         )
