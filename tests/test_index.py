@@ -148,7 +148,7 @@ def mean_of(X, metric):
 
 def principal(X, metric, first, width):
     points, _ = embedding(metric, X)(X.astype(float), mean_of(X, metric))
-    return PrincipalBounds(principal_basis(points, width), mean_of(X, metric), first, embedding(metric, X))
+    return PrincipalBounds(mean_of(X, metric), embedding(metric, X), principal_basis(points, width), first)
 
 
 @pytest.mark.parametrize("bounds", FORCED)
@@ -159,7 +159,7 @@ def test_filters_never_change_the_answer(bounds, metric, kind, dtype, k, seed):
     rng = np.random.default_rng(seed)
     X, Q = problem(kind, 600, 20, 8, dtype, METRICS[metric], rng)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exact, "choose_bounds", lambda X, m, memory: FORCED[bounds](X, m))
+        patch.setattr(exact, "choose_bounds", lambda X, m: FORCED[bounds](X, m))
         check(X, Q, metric, k, algorithm="exact")
 
 
@@ -276,6 +276,18 @@ SQUARED = [METRICS["l2"], METRICS["squared-l2"], METRICS["inner-product"], Lq(1.
 def test_rows_of_extreme_size(metric, of_rows, of_queries):
     X = np.random.default_rng(0).standard_normal((300, 4))
     check(X * of_rows, (X[:5] + 0.1) * of_queries, metric, 3, algorithm="exact")
+
+
+@pytest.mark.parametrize("metric", ["l2", "inner-product", "l1", "l-infinity"])
+def test_sparse_rows_of_extreme_size(metric):
+    X = np.random.default_rng(0).standard_normal((20, 4)) * 1e160
+    found, dense = (Index(rows, metric).search(X[:3], 4) for rows in (sparse.csr_array(X), X))
+    np.testing.assert_array_equal(found.indices, dense.indices)
+
+
+def test_cosine_of_rows_without_a_finite_length():
+    with pytest.raises(ValueError, match="squared lengths are finite, got values up to 2e\\+160: divide"):
+        Index(np.full((3, 2), 2e160), "cosine")
 
 
 @pytest.mark.parametrize("metric", ["l2", "l1", "cosine"])

@@ -39,7 +39,8 @@ struct SparseColumns {
     const std::uint8_t* frequent;  // whether a feature is one that many rows have
 };
 
-// Least that the distance can be, given the inner product p within rounding; `none` where p says nothing.
+// Least that the distance can be, given the inner product p within rounding. NaN, where squares overflow,
+// excludes nothing.
 class FromProduct {
   public:
     FromProduct(const Measure& measure, double query_size)
@@ -108,7 +109,7 @@ class SparseSearch {
             products_[first.index] = -std::numeric_limits<double>::infinity();  // done
         }
         for (std::size_t i = 0; i < rows_.n; ++i)
-            if (products_[i] != -std::numeric_limits<double>::infinity() && lower(i) <= list.limit())
+            if (products_[i] != -std::numeric_limits<double>::infinity() && !(lower(i) > list.limit()))
                 measure(i);
         for (std::size_t e = 0; e < query.n; ++e) values_[query.features[e]] = 0.0;
     }

@@ -13,8 +13,6 @@ from nearline.neighbors.metrics import Function, Metric, Precomputed
 from nearline.neighbors.tree import Tree, tree_pays
 
 ALGORITHMS = ("auto", "exact", "tree")
-
-
 OTHERS = 0.85  # share of the products of sparse rows that is left to those which bounds do not exclude
 
 
@@ -119,7 +117,8 @@ def _common(X: Any, counts: Array) -> tuple[Array, Array]:
     work = np.cumsum(counts[order].astype(float) ** 2)
     frequent = np.zeros(len(counts), dtype=np.uint8)
     frequent[order[: np.searchsorted(work, OTHERS * work[-1]) if len(work) else 0]] = 1
-    squares = np.where(frequent[X.indices] > 0, X.data.astype(np.float64) ** 2, 0.0)
+    with np.errstate(over="ignore"):  # infinite lengths exclude nothing
+        squares = np.where(frequent[X.indices] > 0, X.data.astype(np.float64) ** 2, 0.0)
     row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     return frequent, np.sqrt(np.bincount(row, weights=squares, minlength=X.shape[0]))
 

@@ -7,7 +7,7 @@ that nothing is excluded by accident; they need not be good for the answer to be
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -71,6 +71,10 @@ class Bounds(ABC):
         """base(q) of some queries (float64)."""
         return np.zeros(len(Q))
 
+    def of_queries(self) -> "Bounds":
+        """The map for queries, where it differs."""
+        return self
+
     def of(self, X: Array) -> Vectors:
         """v of many rows, a tile at a time."""
         out = Vectors.empty(len(X), self.r, self.r2)
@@ -100,7 +104,26 @@ def pad(v: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class PrincipalBounds(Bounds):
+class EmbeddedBounds(Bounds):
+    """Bounds of squared Euclidean distances between embedded rows."""
+
+    norm: ClassVar[str] = "squares"
+    mean: Array
+    embedding: Embedding
+
+    @property
+    def scale(self) -> float:
+        return self.embedding.scale
+
+    def bases(self, Q: Array) -> Array:
+        return self.embedding.bases(Q)
+
+    def of_queries(self) -> Bounds:
+        return replace(self, embedding=self.embedding.of_queries())
+
+
+@dataclass(frozen=True)
+class PrincipalBounds(EmbeddedBounds):
     """First principal coordinates, and the length of what they leave out as one more (SPEC F8).
 
     With orthonormal columns B, x' = B^T x and rho(x) = |x - B x'|,
@@ -110,11 +133,8 @@ class PrincipalBounds(Bounds):
     by the triangle inequality in the space that B leaves out. Any B gives a bound; principal directions a good one.
     """
 
-    norm: ClassVar[str] = "squares"
     basis: Array  # (D, r2) or (D, r) orthonormal columns
-    mean: Array
     first: int  # columns in the first bound
-    embedding: Embedding
 
     @property
     def r(self) -> int:
@@ -123,13 +143,6 @@ class PrincipalBounds(Bounds):
     @property
     def r2(self) -> int:
         return self.basis.shape[1] + 1 if self.basis.shape[1] > self.first else 0
-
-    @property
-    def scale(self) -> float:
-        return self.embedding.scale
-
-    def bases(self, Q: Array) -> Array:
-        return self.embedding.bases(Q)
 
     def vectors(self, A: Array) -> Vectors:
         A, squares = self.embedding(A, self.mean)
@@ -152,15 +165,11 @@ class PrincipalBounds(Bounds):
 
 
 @dataclass(frozen=True)
-class PlainBounds(Bounds):
+class PlainBounds(EmbeddedBounds):
     """All coordinates, less their mean: the squared distance itself, but for rounding to float32.
 
     For data without structure, which no prefix can tell apart: matrix products, then the few rows that are left.
     """
-
-    norm: ClassVar[str] = "squares"
-    mean: Array
-    embedding: Embedding
 
     @property
     def r(self) -> int:
@@ -169,13 +178,6 @@ class PlainBounds(Bounds):
     @property
     def r2(self) -> int:
         return 0
-
-    @property
-    def scale(self) -> float:
-        return self.embedding.scale
-
-    def bases(self, Q: Array) -> Array:
-        return self.embedding.bases(Q)
 
     def vectors(self, A: Array) -> Vectors:
         n_features = A.shape[1]

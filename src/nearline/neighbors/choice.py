@@ -19,7 +19,7 @@ PANEL, SURVIVOR, SECOND, FEATURE = 0.028, 4.0, 0.12, 0.3
 OPEN = 0.4
 
 
-def choose_bounds(X: Array, metric: Metric, memory: int) -> Bounds | None:
+def choose_bounds(X: Array, metric: Metric) -> Bounds | None:
     """Bounds for rows X (None: measure every row)."""
     kind, (n, D) = metric.bounded_by(), X.shape
     if kind is None or n < FEWEST or D == 0:
@@ -27,7 +27,7 @@ def choose_bounds(X: Array, metric: Metric, memory: int) -> Bounds | None:
     sample = X[:: max(n // SAMPLE, 1)][:SAMPLE].astype(np.float64)
     with single_threaded_blas:
         if kind == "principal":
-            return _principal(X, sample, metric, n)
+            return _principal(X, sample, metric)
         if kind == "groups":
             mean = sample.mean(axis=0)
             if D <= 96:
@@ -49,7 +49,7 @@ def _embedding(X: Array, metric: Metric) -> Embedding:
     return Centered(1.0 if metric.core == "squared-l2" else 0.0)
 
 
-def _principal(X: Array, sample: Array, metric: Metric, n: int) -> Bounds:
+def _principal(X: Array, sample: Array, metric: Metric) -> Bounds:
     D, embedding = X.shape[1], _embedding(X, metric)
     centered = isinstance(embedding, Centered)
     mean = sample.mean(axis=0) if centered else np.zeros(D)
@@ -89,4 +89,4 @@ def _principal(X: Array, sample: Array, metric: Metric, n: int) -> Bounds:
     if best[0] >= D * PANEL:
         return plain
     _, r, s = best
-    return PrincipalBounds(np.ascontiguousarray(basis[:, : s or r]), mean, r, embedding)
+    return PrincipalBounds(mean, embedding, np.ascontiguousarray(basis[:, : s or r]), r)

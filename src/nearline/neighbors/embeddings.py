@@ -1,7 +1,7 @@
 """Embeddings: rows as points whose squared Euclidean distance is a metric, or grows with it (SPEC F8)."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,10 @@ class Embedding(ABC):
 
     def bases(self, Q: Array) -> Array:
         return np.zeros(len(Q))
+
+    def of_queries(self) -> "Embedding":
+        """How queries are embedded."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,9 @@ class Lifted(Embedding):
 
     def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
         return A, square_lengths(A) if self.queries else np.full(len(A), self.largest)
+
+    def of_queries(self) -> Embedding:
+        return replace(self, queries=True)
 
     def bases(self, Q: Array) -> Array:
         squares = square_lengths(Q)

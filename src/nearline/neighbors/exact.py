@@ -1,15 +1,14 @@
 """Exact search of dense rows: packed behind lower bounds, or measured one and all (SPEC F8)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array
-from nearline.neighbors.bounds import Bounds, PlainBounds, PrincipalBounds, Vectors
+from nearline.neighbors.bounds import Bounds
 from nearline.neighbors.choice import choose_bounds
-from nearline.neighbors.embeddings import Lifted
 from nearline.neighbors.lists import Found, Ragged
 from nearline.neighbors.metrics import Metric
 from nearline.tiles import slices
@@ -25,7 +24,6 @@ NO_ROWS, NO_GROUPS, NO_SIZES = np.empty((0, 0), np.uint8), np.empty(0, np.int64)
 class Filter:
     """Bounds of rows of an index, packed for the core: in an order in which neighbors stand together."""
 
-    bounds: Bounds
     arrays: dict[str, Any]
 
     @classmethod
@@ -59,26 +57,25 @@ class Filter:
             "more_errors": _rounded_up(vectors.more_errors[order]),
             "order": order + first,
         }
-        return cls(bounds, arrays)
+        return cls(arrays)
 
-    def queries(self, Q: Array) -> tuple[Array, dict[str, Any]]:
-        """The order in which to look at queries (float64), and what the core needs of them."""
-        bounds = self.bounds
-        if isinstance(bounds, (PrincipalBounds, PlainBounds)) and isinstance(bounds.embedding, Lifted):
-            bounds = replace(bounds, embedding=replace(bounds.embedding, queries=True))
-        vectors: Vectors = bounds.of(Q)
-        blocks = np.empty(len(Q), dtype=np.int64)
-        _core.tree_order(vectors.v, min(bounds.r, TREE_COORDINATES), BLOCK, blocks)
-        return blocks, {
-            "v": vectors.v,
-            "q_squares": vectors.squares,
-            "q_errors": vectors.errors,
-            "q_more": vectors.more,
-            "q_more_errors": vectors.more_errors,
-            "bases": bounds.bases(Q),
-            "scale": bounds.scale,
-            "relative": (Q.shape[1] + 64.0) * 2.0**-52,
-        }
+
+def queries_of(bounds: Bounds, Q: Array) -> tuple[Array, dict[str, Any]]:
+    """The order in which to look at queries (float64), and what the core needs of them."""
+    bounds = bounds.of_queries()
+    vectors = bounds.of(Q)
+    blocks = np.empty(len(Q), dtype=np.int64)
+    _core.tree_order(vectors.v, min(bounds.r, TREE_COORDINATES), BLOCK, blocks)
+    return blocks, {
+        "v": vectors.v,
+        "q_squares": vectors.squares,
+        "q_errors": vectors.errors,
+        "q_more": vectors.more,
+        "q_more_errors": vectors.more_errors,
+        "bases": bounds.bases(Q),
+        "scale": bounds.scale,
+        "relative": (Q.shape[1] + 64.0) * 2.0**-52,
+    }
 
 
 def _rounded_up(values: Array) -> Array:
@@ -97,15 +94,15 @@ class Dense:
         if metric.core == "cosine":
             self.sizes = np.empty(len(X))
             _core.row_lengths(self.rows, self.sizes)
-        self.bounds = choose_bounds(X, metric, memory) if self._within_range(self.rows) else None
+        self.bounds = choose_bounds(X, metric) if self._within_range(self.rows) else None
         self._slabs: list[slice] = []
-        self._filters: list[Filter] = []
+        self._filter: Filter | None = None  # where it fits: else one slab of rows after the other
         if self.bounds is not None:
             width = 4 * (self.bounds.r + 4 + self.bounds.r2) * 2
             size = max(4096, int(memory // width))
-            self._slabs = [slice(a, min(a + size, len(X))) for a in range(0, len(X), size)]
+            self._slabs = slices(len(X), size)
             if len(self._slabs) == 1:
-                self._filters = [Filter.of(X, self.bounds)]
+                self._filter = Filter.of(X, self.bounds)
         self._X = X
 
     def _within_range(self, X: Array) -> bool:
@@ -129,7 +126,7 @@ class Dense:
 
     def find(self, Q: Array, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
         q = np.ascontiguousarray(Q, dtype=np.float64)
-        bytes_, whole = NO_ROWS.reshape(0, 0), np.empty(0, np.uint8)
+        bytes_, whole = NO_ROWS, np.empty(0, np.uint8)
         if self.rows.dtype == np.uint8:
             tiles = [_bytes_of(q[tile]) for tile in slices(len(q), 256) or [slice(0)]]
             bytes_, whole = (np.concatenate(part) for part in zip(*tiles, strict=True))
@@ -140,13 +137,10 @@ class Dense:
         if self.bounds is None or not self._within_range(q):
             search.scan_all(self.rows, self.sizes, groups)
         else:
-            for number, slab in enumerate(self._slabs):
-                packed = (
-                    self._filters[0] if self._filters else Filter.of(self._X[slab], self.bounds, slab.start)
-                )
-                if number == 0:
-                    blocks, job = packed.queries(q)
-                search.scan(self.rows, self.sizes, groups, blocks, **packed.arrays, **job)
+            blocks, job = queries_of(self.bounds, q)
+            for slab in self._slabs:
+                kept = self._filter or Filter.of(self._X[slab], self.bounds, slab.start)
+                search.scan(self.rows, self.sizes, groups, blocks, **kept.arrays, **job)
         return finish(search, len(q))
 
 

@@ -127,6 +127,15 @@ class Cosine(Metric):
     def bounded_by(self) -> str | None:
         return "principal"
 
+    def rows(self, X: Any) -> Any:
+        values = X.data if is_sparse(X) else X
+        if values.size and max(float(values.max()), -float(values.min())) > 1e150:
+            raise ValueError(
+                f"Cosine needs rows whose squared lengths are finite, got values up to {abs(values).max():.3g}: divide "
+                "the rows by their largest value, which does not change their directions."
+            )
+        return X
+
     def similarities(self, distances: Array) -> Array:
         return 1.0 - distances
 
