@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, hstack
 from scipy.sparse import random as random_sparse
@@ -316,6 +316,9 @@ def test_rows_of_one_class_only(loss):
     sparse=st.booleans(),
     bias=st.booleans(),
 )
+@example(
+    seed=5, n=10, d=5, n_classes=4, log_alpha=0.1875, loss="hinge", sparse=False, bias=False
+)  # a column whose rows all rest
 def test_any_small_problem_is_certified(seed, n, d, n_classes, log_alpha, loss, sparse, bias):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-1, 1) + rng.normal()

@@ -128,12 +128,9 @@ class Cosine(Metric):
         return "principal"
 
     def rows(self, X: Any) -> Any:
-        values = X.data if is_sparse(X) else X
-        if values.size and max(float(values.max()), -float(values.min())) > 1e150:
-            raise ValueError(
-                f"Cosine needs rows whose squared lengths are finite, got values up to {abs(values).max():.3g}: divide "
-                "the rows by their largest value, which does not change their directions."
-            )
+        _finite_products(
+            X, "Cosine", "the rows by their largest value, which does not change their directions"
+        )
         return X
 
     def similarities(self, distances: Array) -> Array:
@@ -150,6 +147,19 @@ class InnerProduct(Metric):
 
     def bounded_by(self) -> str | None:
         return "principal"
+
+    def rows(self, X: Any) -> Any:
+        _finite_products(X, "Inner product", "all rows by one number, which does not change their order")
+        return X
+
+
+def _finite_products(X: Any, metric: str, remedy: str) -> None:
+    values = X.data if is_sparse(X) else X
+    if values.size and max(float(values.max()), -float(values.min())) > 1e150:
+        raise ValueError(
+            f"{metric} needs rows whose squared lengths are finite, got values up to {abs(values).max():.3g}: "
+            f"divide {remedy}."
+        )
 
 
 @dataclass(frozen=True)

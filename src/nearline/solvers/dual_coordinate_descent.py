@@ -15,9 +15,10 @@ from nearline.tiles import single_threaded_blas
 
 SERVED = ("hinge", "squared-hinge", "logistic", "crammer-singer", "weston-watkins")
 TURNS = 25  # moves of the center in one step
-MOST_SWEEPS = 10.0  # in one turn
+MOST_SWEEPS = 10.0  # in one turn, or more where they are
+CHEAP = 1e6  # multiplications
 PATIENCE = 8  # turns without progress before a turn gets more sweeps
-VAIN = 20  # steps in vain after which no better precision is to be expected
+VAIN = 40  # steps in vain after which no better precision is to be expected
 SWEEPS = 10  # sweeps in one turn where there is no center
 
 
@@ -110,10 +111,10 @@ class DualCoordinateDescent(Solver):
         if state.late and (state.geometry.proximal or risk.bias):
             with single_threaded_blas:
                 _change_reach(risk, state, self.seed)
-        if (
-            before <= state.goal
-        ):  # the certificate did not confirm the estimate: look at every row, round off nothing
+        if before <= state.goal:
+            # The certificate did not confirm the estimate: look at every row of every group, round off nothing.
             state.rests[...] = 0
+            state.gaps[...] = np.inf
             state.vain += 1
             _refresh(risk, state)
         goal = max(0.1 * before, 0.8 * state.goal) if before > state.goal else 0.3 * before
@@ -141,7 +142,7 @@ class DualCoordinateDescent(Solver):
             busy[:] = True
         held = geometry.proximal or risk.bias
         if held:
-            _move_center(risk, state, busy & np.isfinite(state.gaps))
+            _move_center(risk, state, busy & np.isfinite(state.excess[:, 0]))
         before = state.excess[:, 0].copy()
         geometry.sweep(
             risk.loss.name,
@@ -164,7 +165,7 @@ class DualCoordinateDescent(Solver):
         outer, turned = _outer_gap(risk, state)
         # Momentum that outruns the sweeps is dropped; a little more excess is only the order of the rows.
         center.age = np.where((state.excess[:, 0] > 1.5 * before) | turned, 0.0, center.age)
-        _adapt_sweeps(center, state.excess[:, 0])
+        _adapt_sweeps(center, state.excess[:, 0], _most_sweeps(risk))
         state.gaps = state.excess[:, 0 if held else 1] / risk.total_weight + outer
         state.outer_share = float(outer.sum()) / max(float(state.gaps.sum()), 1e-300)
 
@@ -288,14 +289,18 @@ def _change_reach(risk: Risk, state: DualState, seed: int) -> None:
     _refresh(risk, state)
 
 
-def _adapt_sweeps(center: Center, excess: Array) -> None:
+def _most_sweeps(risk: Risk) -> float:
+    return max(MOST_SWEEPS, CHEAP / (risk.n_rows * risk.n_features * risk.n_outputs))
+
+
+def _adapt_sweeps(center: Center, excess: Array, most: float) -> None:
     """Turns that bring no progress for a while ask for more sweeps each, progress for fewer."""
     better = excess < center.best
     center.best = np.minimum(center.best, excess)
     center.waits = np.where(better, 0.0, center.waits + 1.0)
     patient = center.waits < PATIENCE
     fewer = np.where(better, np.maximum(0.9 * center.sweeps, 2.0), center.sweeps)
-    center.sweeps = np.where(patient, fewer, np.minimum(1.5 * center.sweeps, MOST_SWEEPS))
+    center.sweeps = np.where(patient, fewer, np.minimum(1.5 * center.sweeps, most))
     center.waits = np.where(patient, center.waits, 0.0)
 
 
