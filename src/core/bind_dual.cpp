@@ -72,16 +72,32 @@ struct Job {
 
 static_assert(sizeof(Rest) == 2, "a Rest is two bytes of the array that Python holds");
 
+// Ends the rest of all rows, if any rests.
+bool wake(Rest* rests, std::size_t n) {
+    bool any = false;
+    for (std::size_t i = 0; i < n; ++i) {
+        any |= rests[i].left > 0;
+        rests[i].left = 0;
+    }
+    return any;
+}
+
 // Sweep column c until its excess is small enough or its epochs are used up. Excess is met along the sweep,
 // so at the sweep's end it will have shrunk by about the root of what it shrinks in a sweep.
 template <class Sweep>
 void repeat(const Job& job, std::size_t c, std::size_t n, const Sweep& sweep) {
     Order order(n, job.block);
+    bool all_awake = false;
     for (std::int32_t e = 0; e < job.epochs.data()[c]; ++e) {
         order.shuffle(job.seed, c, static_cast<std::uint64_t>(job.ages.data()[c]++));
         double* excess = job.excess.data() + 2 * c;  // as met, as expected at the end
-        const double before = excess[0];
-        excess[0] = sweep(order);
+        const double before = excess[0], met = sweep(order);
+        if (met == 0 && !all_awake && wake(job.rests_of(c, n), n)) {  // rows that rest tell nothing
+            all_awake = true;
+            continue;
+        }
+        all_awake = false;
+        excess[0] = met;
         const double share = std::isfinite(before) && before > 0 ? std::min(1.0, excess[0] / before) : 1.0;
         excess[1] = excess[0] * std::sqrt(share);
         if (excess[1] <= job.stop_at.data()[c]) break;
