@@ -62,9 +62,9 @@ def voronoi_edges(X: Any, y: Any = None, *, frame: Any = None) -> VoronoiEdges:
 
 def plot_voronoi(X: Any, y: Any, ax: Any = None) -> Any:
     """Cells of 1-NN (thin), its decision boundary (thick) and the rows by class."""
-    from nearline.plots import COLORS, _axes
+    from nearline.plots._style import COLORS, axes
 
-    ax, X, y = _axes(ax), np.asarray(X, dtype=np.float64), np.asarray(y)
+    ax, X, y = axes(ax), np.asarray(X, dtype=np.float64), np.asarray(y)
     edges = voronoi_edges(X, y)
     for decides, style in (
         (False, {"color": "0.75", "linewidth": 0.8}),

@@ -31,3 +31,23 @@ ESTIMATORS = {
         NeighborsTransfer,
     )
 }
+
+__all__ = [
+    "ESTIMATORS",
+    "BernoulliNB",
+    "GaussianNB",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
+    "LeastSquaresClassifier",
+    "LinearClassifier",
+    "LinearDiscriminantAnalysis",
+    "LinearSVM",
+    "LogisticRegression",
+    "MultinomialNB",
+    "NearestCentroid",
+    "NeighborsTransfer",
+    "OneVsOne",
+    "OneVsRest",
+    "Perceptron",
+    "SparsemaxClassifier",
+]

@@ -1,4 +1,4 @@
-"""Pictures of linear models: each function draws one and gives back matplotlib axes (needs ``nearline[plots]``)."""
+"""Pictures of losses, solvers, linear models and neighbors."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,27 +7,11 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.losses import LOSSES
+from nearline.plots._style import COLORS
+from nearline.plots._style import axes as _axes
+from nearline.plots._style import pyplot as _pyplot
+from nearline.plots._style import style as _style
 from nearline.solvers import Solution
-
-# Okabe-Ito: distinguishable with any color vision.
-COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
-DASHES = ["-", "--", "-.", ":"]
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("Pictures need matplotlib: pip install 'nearline[plots]'") from error
-    return plt
-
-
-def _axes(ax: Any) -> Any:
-    return _pyplot().subplots(figsize=(6.4, 4.2), layout="constrained")[1] if ax is None else ax
-
-
-def _style(i: int) -> dict[str, Any]:
-    return {"color": COLORS[i % len(COLORS)], "linestyle": DASHES[i // len(COLORS) % len(DASHES)]}
 
 
 def plot_losses(names: Iterable[str] | None = None, *, log2: bool = False, ax: Any = None) -> Any:

@@ -1,0 +1,1 @@
+"""Studies: what the statistics claim, measured on simulated data whose truth is known."""

@@ -1,0 +1,154 @@
+"""Pictures of contests: leaderboard, scores over k and alpha, learning curves, confusion, reliability (SPEC I1)."""
+
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.plots._style import COLORS, axes, pyplot, style
+from nearline.selection.calibration import Reliability
+from nearline.selection.evaluate import Curve
+from nearline.selection.leaderboard import Entry, Leaderboard
+
+
+def plot_leaderboard(leaderboard: Leaderboard, *, ax: Any = None) -> Any:
+    """The best of each family: its mean with a bar of one standard deviation, a point for each fold; filled where it
+    cannot be told from the best."""
+    best = leaderboard.best_of_families()
+    equals = {id(entry) for entry in leaderboard.equals_of_best(best)}
+    name = leaderboard.primary.name
+    if ax is None:
+        size = (7.5, 1.2 + 0.32 * len(best))
+        ax = pyplot().subplots(figsize=size, layout="constrained")[1]
+    for row, entry in enumerate(best):
+        scores, same = entry.scores[name], id(entry) in equals
+        ax.plot(scores, np.full(len(scores), row), ".", color=COLORS[0], alpha=0.35, markersize=5)
+        ax.errorbar(
+            scores.mean(),
+            row,
+            xerr=scores.std(ddof=1),
+            fmt="o",
+            capsize=3,
+            color=COLORS[0],
+            markerfacecolor=COLORS[0] if same else "white",
+        )
+    ax.set_yticks(
+        range(len(best)), [f"{entry.family} ({entry.representation})" for entry in best], fontsize="small"
+    )
+    ax.invert_yaxis()
+    ax.grid(axis="x", alpha=0.3)
+    title = "Best of each family (filled: not distinguishable from the best)"
+    ax.set_xlabel(f"{name} on the rows left out (bars: ±1 standard deviation)")
+    ax.set_title(title, fontsize="medium")
+    return ax
+
+
+def plot_candidates(leaderboard: Leaderboard, families: Any = None, *, ax: Any = None) -> Any:
+    """Fold scores along the paths of families (k, alpha): points, a line through the means, bars of one standard
+    deviation; a ring at the best, a square at the one-standard-error choice."""
+    ax = axes(ax)
+    chosen = [families] if isinstance(families, str) else families
+    best = [e for e in leaderboard.best_of_families() if e.path and (chosen is None or e.family in chosen)]
+    if not best:
+        raise ValueError(f"No family of {families!r} has a path: choose among {_with_path(leaderboard)}.")
+    if len({entry.path for entry in best}) > 1:
+        raise ValueError(
+            f"Families with different parameters do not share an axis: choose among {_with_path(leaderboard)}."
+        )
+    for i, entry in enumerate(best):
+        _plot_path(leaderboard, entry, i, ax)
+    ax.set_xscale("log")
+    ax.set(
+        xlabel="k" if best[0].path == "n_neighbors" else str(best[0].path), ylabel=leaderboard.primary.name
+    )
+    ax.set_title("Cross-validation (ring: best mean, square: one standard error)", fontsize="medium")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def _plot_path(leaderboard: Leaderboard, entry: Entry, i: int, ax: Any) -> None:
+    name, path, color = leaderboard.primary.name, str(entry.path), style(i)["color"]
+    mates = sorted(leaderboard.mates(entry), key=lambda one: one.parameters[path])
+    x = np.array([one.parameters[path] for one in mates], dtype=float)
+    scores = np.array([one.scores[name] for one in mates])
+    ax.plot(np.repeat(x, scores.shape[1]), scores.ravel(), ".", color=color, alpha=0.3, markersize=4)
+    label = f"{entry.family}, {entry.representation}"
+    ax.errorbar(x, scores.mean(axis=1), yerr=scores.std(axis=1, ddof=1), capsize=3, label=label, **style(i))
+    one_se = leaderboard.one_standard_error(entry)
+    for one, marker in ((entry, "o"), (one_se, "s")):
+        point = one.parameters[path], leaderboard.mean(one)
+        ax.plot(*point, marker, markersize=11, fillstyle="none", markeredgewidth=1.6, color=color)
+
+
+def _with_path(leaderboard: Leaderboard) -> str:
+    return ", ".join(f"{e.family!r} ({e.path})" for e in leaderboard.best_of_families() if e.path)
+
+
+def plot_curve(curve: Curve, *, ax: Any = None) -> Any:
+    """Scores over the number of rows or over capacity: on rows left out and on the rows learned from."""
+    ax = axes(ax)
+    for i, (label, scores) in enumerate((("rows left out", curve.test), ("training rows", curve.train))):
+        points = np.repeat(curve.values, scores.shape[1]), scores.ravel()
+        ax.plot(*points, ".", color=style(i)["color"], alpha=0.3, markersize=4)
+        ax.errorbar(
+            curve.values,
+            np.nanmean(scores, axis=1),
+            yerr=np.nanstd(scores, axis=1, ddof=1),
+            capsize=3,
+            label=label,
+            **style(i),
+        )
+    ax.set_xscale("log")
+    ax.set(
+        xlabel=curve.name,
+        ylabel=curve.scoring,
+        title=f"{curve.scoring} over {curve.name} (bars: ±1 standard deviation)",
+    )
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_confusion(confusion: Array, classes: Any, *, ax: Any = None) -> Any:
+    """Counts of rows of each class (down) by what they were called (across); colors are shares of the class."""
+    labels = [str(label) for label in classes]
+    if ax is None:
+        side = max(3.6, 0.45 * len(labels) + 1.6)
+        ax = pyplot().subplots(figsize=(side + 0.6, side), layout="constrained")[1]
+    share = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1)
+    image = ax.imshow(share, cmap="Blues", vmin=0.0, vmax=1.0)
+    if len(labels) <= 25:
+        for i, j in np.ndindex(confusion.shape):
+            color = "white" if share[i, j] > 0.5 else "black"
+            ax.text(j, i, str(confusion[i, j]), ha="center", va="center", fontsize="small", color=color)
+    ticks = range(len(labels))
+    ax.set_xticks(
+        ticks,
+        labels,
+        rotation=45 if max(map(len, labels)) > 3 else 0,
+        ha="right" if max(map(len, labels)) > 3 else "center",
+    )
+    ax.set_yticks(ticks, labels)
+    ax.set(xlabel="called", ylabel="class", title="Confusion matrix")
+    ax.figure.colorbar(image, ax=ax, label="share of the class", shrink=0.8)
+    return ax
+
+
+def plot_reliability(curve: Reliability, *, ax: Any = None) -> Any:
+    """Share of correct answers over the probability that was claimed, with intervals; the diagonal is honest."""
+    ax = axes(ax)
+    there = curve.count > 0
+    low, high = curve.low[there], curve.high[there]
+    x, y = curve.confidence[there], curve.accuracy[there]
+    ax.plot([0, 1], [0, 1], color="gray", linestyle=":", label="as claimed")
+    ax.errorbar(
+        x, y, yerr=np.maximum([y - low, high - y], 0), fmt="o-", capsize=3, color=COLORS[0], label="found"
+    )
+    for a, b, n in zip(x, y, curve.count[there], strict=True):
+        ax.annotate(f"{n}", (a, b), textcoords="offset points", xytext=(6, -10), fontsize="x-small")
+    ax.set(xlabel="probability of the class called", ylabel="share correct", xlim=(0, 1.02), ylim=(0, 1.02))
+    ax.set_title(
+        f"Reliability (expected calibration error {curve.expected_calibration_error:.3f}; numbers: rows)",
+        fontsize="medium",
+    )
+    ax.legend(fontsize="small", loc="upper left")
+    return ax

@@ -1,0 +1,120 @@
+"""How rows become numbers: tables, texts, sparse and dense numbers; fitted inside each fold, once for all models."""
+
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import is_sparse
+from nearline.representations._base import (
+    Prepared,
+    Representation,
+    has_nulls,
+    is_frame,
+    kind_of_series,
+    library_of,
+    names_of,
+    series_of,
+    strings_in,
+)
+from nearline.representations._codes import is_text
+from nearline.representations._columns import read_series
+from nearline.representations.numbers import AsIs, MaxAbs, Quantile, Standardized, UnitLength
+from nearline.representations.tables import MinMaxTable, QuantileTable, Table, TableEncoder
+from nearline.representations.texts import Characters, Words, documents, length_of
+
+__all__ = [
+    "PRESETS",
+    "REPRESENTATIONS",
+    "Prepared",
+    "Representation",
+    "TableEncoder",
+    "kind_of",
+    "representations",
+]
+
+PRESETS = ("quick", "default", "thorough")
+
+REPRESENTATIONS: dict[str, Representation] = {
+    r.name: r
+    for r in (
+        AsIs(),
+        Standardized(),
+        UnitLength(),
+        Quantile(),
+        MaxAbs(),
+        Table(),
+        MinMaxTable(),
+        QuantileTable(),
+        Words(),
+        Characters(),
+    )
+}
+# what is tried for each kind of input; each preset adds to the one before
+TRIED: dict[str, tuple[list[str], list[str], list[str]]] = {
+    "numbers": (["standardized"], ["as-is"], ["unit-length", "quantile"]),
+    "sparse": (["as-is"], ["unit-length"], ["max-abs"]),
+    "table": (["table"], ["table-minmax"], ["table-quantile"]),
+    "names": (["characters"], [], ["words"]),  # texts of one word
+    "phrases": (["words"], ["characters"], []),
+    "pages": (["words"], [], ["characters"]),
+}
+
+
+def kind_of(X: Any) -> str:
+    """What the rows are: 'numbers', 'sparse', 'table' or 'texts'.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from nearline.representations import kind_of
+    >>> kind_of([[1, 2], [3, 4]]), kind_of(["a text", "another"])
+    ('numbers', 'texts')
+    >>> kind_of(pd.DataFrame({"size": [1.5, 2.5], "color": ["red", "blue"]}))
+    'table'
+    """
+    if is_sparse(X):
+        return "sparse"
+    if is_frame(X):
+        return _kind_of_frame(X)
+    values = np.asarray(list(X) if library_of(X) in ("pandas", "polars") else X)
+    if values.ndim == 2:
+        return "numbers" if values.dtype.kind in "biuf" or _all_numbers(values) else "table"
+    if values.ndim == 1 and (values.dtype.kind in "UT" or strings_in(values)):
+        return "texts"
+    raise ValueError(
+        f"Rows must be numbers with rows and columns, a table, or a list of texts; got {type(X).__name__} of shape "
+        f"{values.shape} and type {values.dtype}. Reshape your data: one column of numbers is X.reshape(-1, 1)."
+    )
+
+
+def _kind_of_frame(X: Any) -> str:
+    names_of(X)
+    columns = series_of(X)
+    kinds = {kind_of_series(series) for series in columns}
+    if kinds == {"number"} and not any(map(has_nulls, columns)):
+        return "numbers"
+    return (
+        "texts" if len(columns) == 1 and kinds == {"string"} and is_text(read_series(columns[0])) else "table"
+    )
+
+
+def _all_numbers(values: Any) -> bool:
+    """Whether an array of objects holds only numbers."""
+    return values.dtype.kind == "O" and all(isinstance(v, (int, float, np.number)) for v in values.ravel())
+
+
+def representations(X: Any, preset: str = "default") -> list[Representation]:
+    """The representations to try for these rows: one for preset "quick", more for "default" and "thorough".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline.representations import representations
+    >>> [r.name for r in representations(load_iris().data, "thorough")]
+    ['standardized', 'as-is', 'unit-length', 'quantile']
+    """
+    if preset not in PRESETS:
+        raise ValueError(f"Unknown preset {preset!r}: choose among {', '.join(map(repr, PRESETS))}.")
+    kind = kind_of(X)
+    tried = TRIED[length_of(documents(X)) if kind == "texts" else kind][: PRESETS.index(preset) + 1]
+    return [REPRESENTATIONS[name].adapted(X) for names in tried for name in names]

@@ -1,0 +1,108 @@
+"""Representations: how rows become numbers. What is fitted is fitted on the training rows of a fold alone."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from nearline.arrays import Array
+
+NOTHING = ("None", "nan", "<NA>", "NaT")  # how missing values of Python, NumPy and pandas are written
+FRAMES = ("pandas", "polars")  # libraries whose frames are read
+
+
+class Prepared(ABC):
+    """Rows after all that needs no look across rows: each fold goes on from here."""
+
+    @abstractmethod
+    def fold(self, train: Array, test: Array) -> tuple[Any, Any]:
+        """Numbers of the training rows and of the rows left out, all that is fitted taken from the training rows."""
+
+
+@dataclass(frozen=True)
+class Representation(ABC):
+    """How rows become numbers: a transformer for final models, and the same transformer shared by folds."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def transformer(self) -> Any:
+        """A new, unfitted scikit-learn transformer."""
+
+    def adapted(self, X: Any) -> Self:
+        """The same, with what these rows need (missing values, rare words)."""
+        return self
+
+    @abstractmethod
+    def prepare(self, X: Any) -> Prepared:
+        """Do once, for all rows, what does not look across rows."""
+
+
+def library_of(X: Any) -> str:
+    """Name of the package that a value's type comes from, asked without importing it."""
+    return type(X).__module__.partition(".")[0]
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a frame of pandas or polars."""
+    return library_of(X) in FRAMES and getattr(X, "columns", None) is not None
+
+
+def names_of(X: Any) -> list[str]:
+    """Names of a frame's columns as strings; a name that occurs twice is refused."""
+    names = [str(name) for name in X.columns]
+    twice = sorted(name for name, count in Counter(names).items() if count > 1)
+    if twice:
+        raise ValueError(
+            f"Column names must differ, but {', '.join(map(repr, twice))} occurs more than once: "
+            "rename or drop columns."
+        )
+    return names
+
+
+def series_of(X: Any) -> list[Any]:
+    """The columns of a frame, in order, as series of its library."""
+    read: dict[str, Callable[[int], Any]] = {
+        "pandas": lambda j: X.iloc[:, j],
+        "polars": lambda j: X.to_series(j),
+    }
+    return [read[library_of(X)](j) for j in range(len(X.columns))]
+
+
+def _pandas_kind(series: Any) -> str:
+    kinds = {"M": "date", "m": "duration"} | dict.fromkeys("biuf", "number")
+    return kinds.get(series.dtype.kind, "string")
+
+
+def _polars_kind(series: Any) -> str:
+    dtype = series.dtype
+    if dtype.is_numeric() or str(dtype) == "Boolean":
+        return "number"
+    # "Datetime(time_unit='us', time_zone=None)" and the like: the word before the bracket is the type
+    return {"Date": "date", "Datetime": "date", "Duration": "duration"}.get(
+        str(dtype).partition("(")[0], "string"
+    )
+
+
+def kind_of_series(series: Any) -> str:
+    """What a column's type declares: 'number', 'date', 'duration' or 'string' (anything else)."""
+    return {"pandas": _pandas_kind, "polars": _polars_kind}[library_of(series)](series)
+
+
+def has_nulls(series: Any) -> bool:
+    """Whether a column of numbers has missing values."""
+    values = series.to_numpy()
+    if values.dtype.kind in "biu":
+        return False
+    return bool(np.isnan(values.astype(np.float64)).any()) if values.dtype.kind == "f" else True
+
+
+def strings_in(values: Any) -> bool:
+    """Whether one-dimensional values are strings, some of them perhaps missing."""
+    values = np.asarray(values, dtype=object).tolist()
+    return any(isinstance(v, str) for v in values) and all(
+        isinstance(v, str) or str(v) in NOTHING for v in values
+    )

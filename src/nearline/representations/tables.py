@@ -1,0 +1,178 @@
+"""Representation of tables: numbers, dates, categories and texts side by side, with missing values."""
+# mypy: disallow-subclassing-any=False
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.sparse import csr_matrix, hstack
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from nearline.arrays import Array
+from nearline.representations._base import Prepared, Representation, is_frame
+from nearline.representations._codes import Code, code_of
+from nearline.representations._columns import Column, read_columns
+from nearline.representations._scales import SCALES
+
+WIDE, SPARSE = 500, 0.1  # a table with more columns, and at most this share of them filled, is a CSR matrix
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The codes of all columns that have values in the training rows."""
+
+    codes: dict[str, Code]
+
+    @classmethod
+    def fit(cls, columns: dict[str, Column], scale: str) -> Self:
+        """Learn from the training rows."""
+        codes = {name: code_of(name, column, SCALES[scale]) for name, column in columns.items()}
+        known = {name: code for name, code in codes.items() if code is not None}
+        if not known:
+            raise ValueError(
+                f"All values of all {len(columns)} columns are missing in the training rows: give columns with values."
+            )
+        return cls(known)
+
+    @property
+    def names(self) -> list[str]:
+        """What the output columns are called."""
+        return [name for code in self.codes.values() for name in code.names]
+
+    def encode(self, columns: dict[str, Column]) -> Any:
+        """Numbers, float32: dense, or CSR if wide and mostly zeros."""
+        n, widths = _length(columns.values()), [len(code.names) for code in self.codes.values()]
+        filled = sum(code.filled for code in self.codes.values())
+        if sum(widths) > WIDE and filled <= SPARSE * sum(widths):
+            return hstack(
+                [csr_matrix(_block(c, columns[name], n)) for name, c in self.codes.items()], format="csr"
+            )
+        out, start = np.zeros((n, sum(widths)), dtype=np.float32), 0
+        for (name, code), width in zip(self.codes.items(), widths):
+            code.write(columns[name], out[:, start : start + width])
+            start += width
+        return out
+
+
+def _length(columns: Iterable[Column]) -> int:
+    return len(next(iter(columns)).numbers)
+
+
+def _block(code: Code, column: Column, n: int) -> Array:
+    out = np.zeros((n, len(code.names)), dtype=np.float32)
+    code.write(column, out)
+    return out
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """A table of mixed columns as numbers (float32), of pandas, polars or an array of objects.
+
+    Numbers (also those written as strings) are scaled, missing ones are replaced by the median and marked in a column of
+    their own; dates (ISO) become days, month, day, weekday and hour; strings of few distinct values become columns of
+    zeros and ones, others 30 columns that describe their runs of characters. What training rows do not have is ignored.
+
+    Parameters
+    ----------
+    scale : "standard" (mean 0, deviation 1), "minmax" (0 to 1) or "quantile" (normal ranks), for numbers and dates.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from nearline.representations.tables import TableEncoder
+    >>> train = pd.DataFrame({"size": [1.0, None, 3.0], "color": ["red", "blue", "red"]})
+    >>> encoder = TableEncoder("minmax").fit(train)
+    >>> encoder.get_feature_names_out().tolist()
+    ['size', 'size_nan', 'color_blue', 'color_red']
+    >>> encoder.transform(pd.DataFrame({"size": [2.0], "color": ["green"]}))
+    array([[0.5, 0. , 0. , 0. ]], dtype=float32)
+    """
+
+    def __init__(self, scale: str = "standard") -> None:
+        self.scale = scale
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> "TableEncoder":
+        """Learn from the training rows."""
+        if self.scale not in SCALES:
+            raise ValueError(f"Unknown scale {self.scale!r}: choose among {', '.join(map(repr, SCALES))}.")
+        columns = read_columns(X)
+        self.encoding_ = Encoding.fit(columns, self.scale)
+        self.columns_ = list(columns)
+        self.n_features_in_ = len(columns)
+        if is_frame(X):
+            self.feature_names_in_ = np.array(self.columns_, dtype=object)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Rows as numbers. The columns of a frame are found by name, others are ignored."""
+        check_is_fitted(self)
+        columns = read_columns(X)
+        if not is_frame(X):
+            if len(columns) != self.n_features_in_:
+                raise ValueError(
+                    f"The model was fitted with {self.n_features_in_} columns, got {len(columns)}."
+                )
+            columns = dict(zip(self.columns_, columns.values()))
+        lacking = [name for name in self.columns_ if name not in columns]
+        if lacking:
+            raise ValueError(
+                f"Columns {', '.join(map(repr, lacking[:5]))} are missing ({len(lacking)} of {self.n_features_in_}): "
+                "give all columns that the model was fitted with."
+            )
+        return self.encoding_.encode(columns)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the output columns."""
+        check_is_fitted(self)
+        return np.array(self.encoding_.names, dtype=object)
+
+
+@dataclass(frozen=True)
+class PreparedTable(Prepared):
+    """Columns read once: each fold learns their codes from its training rows."""
+
+    columns: dict[str, Column]
+    scale: str
+
+    def fold(self, train: Array, test: Array) -> tuple[Any, Any]:
+        rows = {name: column.take(train) for name, column in self.columns.items()}
+        encoding = Encoding.fit(rows, self.scale)
+        others = {name: column.take(test) for name, column in self.columns.items()}
+        return encoding.encode(rows), encoding.encode(others)
+
+
+@dataclass(frozen=True)
+class Table(Representation):
+    """Mixed columns as numbers, scaled to mean 0 and deviation 1."""
+
+    name: ClassVar[str] = "table"
+    scale: ClassVar[str] = "standard"
+
+    def transformer(self) -> Any:
+        return TableEncoder(self.scale)
+
+    def prepare(self, X: Any) -> Prepared:
+        return PreparedTable(read_columns(X), self.scale)
+
+
+@dataclass(frozen=True)
+class MinMaxTable(Table):
+    """Mixed columns as numbers from 0 to 1."""
+
+    name: ClassVar[str] = "table-minmax"
+    scale: ClassVar[str] = "minmax"
+
+
+@dataclass(frozen=True)
+class QuantileTable(Table):
+    """Mixed columns as numbers, by their ranks on the scale of a standard normal variable."""
+
+    name: ClassVar[str] = "table-quantile"
+    scale: ClassVar[str] = "quantile"

@@ -1,0 +1,134 @@
+"""Case: what the checks look at, and Finding: what they say."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.selection.checks._keys import joint_keys
+from nearline.selection.checks._table import Column, Table, as_table, encode
+
+SAMPLE_ROWS = 6_000
+SAMPLE_CELLS = 1_500_000
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that may make a score too good, with what to do about it."""
+
+    name: str  # of the check, as in CHECKS
+    severity: str  # "warning": the score cannot be trusted; "note": worth a look
+    subject: str  # the column, classes or rows concerned
+    message: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.severity} {self.name} ({self.subject}): {self.message} {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Case:
+    """Training rows with their classes, and how they are to be split."""
+
+    table: Table
+    targets: Array  # (n,) codes of the classes, -1 where the label is missing
+    classes: list[Any]
+    test: Table | None
+    test_targets: Array | None  # coded as targets, -1 for a class that training lacks
+    groups: Array | None  # codes, of the training rows and then, if as long, the test rows
+    folds: list[tuple[Array, Array]] | None
+    split: str
+    n_folds: int
+    own_test: bool  # the test part was brought, not drawn from the same rows
+
+    @cached_property
+    def sample(self) -> Array:
+        """Rows, in order, that the checks of columns look at: all, or as many of each class as can be."""
+        cells = SAMPLE_CELLS // max(1, self.table.n_columns)
+        most = min(SAMPLE_ROWS, max(1_000, cells))
+        known = np.flatnonzero(self.targets >= 0)
+        if len(known) <= most:
+            return known
+        shuffled = np.random.default_rng(0).permutation(known)
+        by_class = shuffled[np.argsort(self.targets[shuffled], kind="stable")]
+        counts = np.bincount(self.targets[known], minlength=len(self.classes))
+        rank = np.arange(len(known)) - np.repeat(np.cumsum(counts) - counts, counts)
+        # Every class's first row, then every class's second row, ...: rare classes are kept whole.
+        return np.sort(by_class[np.argsort(rank, kind="stable")[:most]])
+
+    @cached_property
+    def keys(self) -> Array:
+        """Equal for equal rows."""
+        return joint_keys([self.table])
+
+    def columns(self, places: Sequence[int]) -> list[Column]:
+        """These columns, of the sampled rows."""
+        return [self.table.column(int(j), self.sample) for j in places]
+
+
+def as_case(
+    X: Any,
+    y: Any,
+    *,
+    X_test: Any,
+    y_test: Any,
+    groups: Any,
+    folds: Any,
+    split: str,
+    n_folds: int,
+    own_test: bool,
+) -> Case:
+    """Everything in one form; lengths that do not fit are refused."""
+    table = as_table(X)
+    targets, classes = encode(_flat(y))
+    _same_length("y", len(targets), table.n_rows)
+    test = None if X_test is None else as_table(X_test)
+    test_targets = None
+    if test is not None and y_test is not None:
+        place = {label: code for code, label in enumerate(classes)}
+        codes, labels = encode(_flat(y_test))
+        _same_length("y_test", len(codes), test.n_rows)
+        test_targets = np.append([place.get(label, -1) for label in labels], -1)[codes]
+    if groups is not None:
+        groups = np.unique(_group_codes(groups), return_inverse=True)[1]
+        if len(groups) != table.n_rows + (test.n_rows if test is not None else 0):
+            _same_length("groups", len(groups), table.n_rows)
+    pairs = None if folds is None else [(_numbers(train), _numbers(left_out)) for train, left_out in folds]
+    return Case(table, targets, classes, test, test_targets, groups, pairs, split, n_folds, own_test)
+
+
+def listed(things: Sequence[Any] | Array, most: int = 5) -> str:
+    """The first few, and how many more there are."""
+    text = ", ".join(str(thing) for thing in things[:most])
+    return text if len(things) <= most else f"{text} and {len(things) - most:,} more"
+
+
+def _group_codes(groups: Any) -> Array:
+    """A row without a group is a group of its own."""
+    codes, levels = encode(_flat(groups))
+    alone = codes < 0
+    return np.where(alone, len(levels) + np.cumsum(alone), codes)
+
+
+def _flat(values: Any) -> Array:
+    if isinstance(values, (list, tuple)):
+        values = np.asarray(values, dtype=object)
+    values = np.asarray(values)
+    if values.ndim > 1 and values.size == len(values):
+        values = values.reshape(-1)
+    if values.ndim != 1:
+        raise ValueError(f"One label for each row is needed, got an array of shape {values.shape}.")
+    return values
+
+
+def _numbers(rows: Any) -> Array:
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype.kind == "b" else rows.astype(np.intp)
+
+
+def _same_length(what: str, got: int, n: int) -> None:
+    if got != n:
+        raise ValueError(f"{what} must have one entry for each of the {n} rows, got {got}.")

@@ -1,0 +1,164 @@
+"""Which of several models is better: paired tests on folds and on test rows, corrected for how many are compared."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import bdtr, stdtr
+
+from nearline.arrays import Array
+
+# Differences below this share of the scores are rounding: the scores are equal.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class TTest:
+    """A t statistic with its two-sided p value."""
+
+    statistic: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class McNemar:
+    """Rows on which exactly one of two models is right, and the two-sided p value."""
+
+    only_a: int
+    only_b: int
+    p_value: float
+
+
+def corrected_t_test(differences: Any, test_to_train: float) -> TTest:
+    """Nadeau and Bengio's corrected resampled t-test of J folds: mean / sqrt((1 / J + test_to_train) variance), J - 1 df.
+
+    The training rows that folds share correlate their differences; adding test_to_train = rows tested / rows trained on
+    (1 / (K - 1) for K folds) to 1 / J makes up for it, roughly. Equal models (all differences 0) have p = 1, a constant
+    other difference p = 0.
+
+    Examples
+    --------
+    >>> result = corrected_t_test([0.02, 0.01, 0.03, 0.0, 0.02], test_to_train=1 / 4)
+    >>> round(result.statistic, 3), round(result.p_value, 3)
+    (2.092, 0.105)
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
+        raise ValueError(
+            f"differences must be finite numbers, one for each of at least 2 folds, got {values.tolist()!r}: "
+            "leave out models whose score is undefined on a fold."
+        )
+    statistic, p = _corrected(values[None], test_to_train)
+    return TTest(float(statistic[0]), float(p[0]))
+
+
+def holm(p_values: Any) -> Array:
+    """Holm's adjusted p values: the i-th smallest of m is multiplied by m - i + 1, and none is below a smaller one's.
+
+    To reject those <= level errs at all with probability at most level. NaN stays NaN and is not counted in m.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03, float("nan")]).tolist()
+    [0.03, 0.06, 0.06, nan]
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    if p.ndim != 1 or (p < 0).any() or (p > 1).any():
+        raise ValueError(f"p_values must be a list of numbers between 0 and 1, got {p.tolist()!r}.")
+    adjusted = np.full(p.shape, np.nan)
+    known = np.flatnonzero(~np.isnan(p))
+    order = known[np.argsort(p[known], kind="stable")]
+    factors = np.arange(len(order), 0, -1)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(factors * p[order]))
+    return adjusted
+
+
+def indistinguishable(scores: Any, test_to_train: float, level: float = 0.05) -> Array:
+    """Which candidates the folds cannot tell from the one of best mean: Holm-adjusted corrected t-tests with p > level.
+
+    Approximate: the correction of the t-test is a rule of thumb, and the best was chosen by the same scores. A candidate
+    in the mask is not shown to be as good, only not shown to be worse.
+
+    Parameters
+    ----------
+    scores : (candidates, folds), larger is better, on the same folds. Candidates with a NaN are False.
+    test_to_train : rows tested / rows trained on, 1 / (K - 1) for K folds.
+
+    Returns
+    -------
+    (candidates,) of bool, True for the best itself.
+
+    Examples
+    --------
+    >>> scores = [[0.90, 0.92, 0.91, 0.93, 0.90], [0.91, 0.91, 0.91, 0.92, 0.91], [0.70, 0.74, 0.71, 0.75, 0.69]]
+    >>> indistinguishable(scores, 1 / 4).tolist()
+    [True, True, False]
+    """
+    S = np.asarray(scores, dtype=np.float64)
+    if S.ndim != 2 or S.shape[1] < 2 or np.isinf(S).any():
+        raise ValueError(
+            f"scores must be finite or NaN, of shape (candidates, folds) with at least 2 folds, got shape {S.shape}."
+        )
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must be between 0 and 1, got {level!r}: 0.05 is usual.")
+    mask: Array = np.asarray(~np.isnan(S).any(axis=1))
+    if not mask.any():
+        return mask
+    best = int(np.argmax(np.where(mask, S.mean(axis=1), -np.inf)))
+    others = np.flatnonzero(mask & (np.arange(len(S)) != best))
+    differences = S[best] - S[others]
+    differences[np.abs(differences) <= ROUNDING * np.abs(S[mask]).max()] = 0.0
+    _, p = _corrected(differences, test_to_train)
+    mask[others] = holm(p) > level
+    return mask
+
+
+def mcnemar(correct_a: Any, correct_b: Any, *, mid_p: bool = False) -> McNemar:
+    """McNemar's exact test of two models on the same test rows: of the m rows where one alone is right, is it a's half?
+
+    p = min(1, 2 P(X <= smaller count)) for X binomial (m, 1/2), never too small; ``mid_p`` takes off P(X = smaller count),
+    which is less cautious and in practice still keeps its level. Rows must be independent; m = 0 gives p = 1.
+
+    Examples
+    --------
+    >>> mcnemar([1, 1, 1, 1, 1, 1, 0, 1], [0, 0, 0, 0, 0, 1, 0, 1])
+    McNemar(only_a=5, only_b=0, p_value=0.0625)
+    """
+    a, b = _right("correct_a", correct_a), _right("correct_b", correct_b)
+    if len(a) != len(b):
+        raise ValueError(
+            f"correct_a has {len(a)} rows and correct_b {len(b)}: give both models' answers on the same test rows."
+        )
+    only_a, only_b = int((a & ~b).sum()), int((b & ~a).sum())
+    m, fewer = only_a + only_b, min(only_a, only_b)
+    if m == 0:
+        return McNemar(0, 0, 1.0)
+    at_most = float(bdtr(fewer, m, 0.5))
+    fewer_still = float(bdtr(fewer - 1, m, 0.5)) if fewer else 0.0
+    p = min(1.0, 2.0 * at_most)
+    return McNemar(only_a, only_b, p - (at_most - fewer_still) if mid_p else p)
+
+
+def _corrected(differences: Array, test_to_train: float) -> tuple[Array, Array]:
+    """Statistics and two-sided p values (m,) of differences (m, J)."""
+    if not (np.isfinite(test_to_train) and test_to_train >= 0):
+        raise ValueError(
+            f"test_to_train must be a number >= 0, got {test_to_train!r}: give rows tested / rows trained on."
+        )
+    J = differences.shape[1]
+    mean, deviation = differences.mean(axis=1), differences.std(axis=1, ddof=1)
+    error = deviation * np.sqrt(1.0 / J + test_to_train)
+    constant = deviation <= ROUNDING * np.abs(differences).max(axis=1, initial=0.0)
+    limit = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+    statistic = np.where(constant, limit, mean / np.where(constant, 1.0, error))
+    return statistic, np.asarray(2.0 * stdtr(J - 1, -np.abs(statistic)))
+
+
+def _right(name: str, values: Any) -> Array:
+    right = np.asarray(values)
+    if right.ndim != 1 or not ((right == 0) | (right == 1)).all():
+        raise ValueError(
+            f"{name} must be one-dimensional with True and False (or 1 and 0), got shape {right.shape} and type "
+            f"{right.dtype}: give predicted == y."
+        )
+    return right.astype(bool)

@@ -1,0 +1,274 @@
+"""Contest: every family on every representation and fold, with what they share computed once (SPEC H4, H5)."""
+
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+
+from nearline.arrays import Array
+from nearline.representations import Representation
+from nearline.selection.families import Family, Fold, Outcome
+from nearline.selection.leaderboard import Entry, Leaderboard, Skipped
+from nearline.selection.progress import Progress
+from nearline.selection.scoring import Scorer
+
+
+class OutOfTime(Exception):
+    """The time limit has passed."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is the same for all candidates."""
+
+    scorers: list[Scorer]
+    preset: str
+    progress: Progress
+    class_weight: Any = None
+    time_limit: float | None = None  # seconds
+    memory: float | None = None  # bytes; None: what the machine has left
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of the training part, and the folds in which they are used."""
+
+    X: Any
+    codes: Array
+    classes: Array
+    weights: Array | None
+    folds: list[tuple[Array, Array]]
+
+    @property
+    def test_to_train(self) -> float:
+        return float(np.mean([len(test) / len(train) for train, test in self.folds]))
+
+
+@dataclass
+class Unit:
+    """A family on a representation: what runs at a time."""
+
+    family: Family
+    representation: Representation
+    grid: list[dict[str, Any]]
+    cost: float
+    scores: Array = field(init=False)  # (scorers, candidates, folds)
+    spent: Array = field(init=False)  # (fit, predict; candidates)
+    sizes: Array = field(init=False)
+    notes: list[dict[str, None]] = field(init=False)
+    done: Array = field(init=False)  # folds of each candidate
+
+    def clear(self, n_scorers: int, n_folds: int) -> None:
+        n = len(self.grid)
+        self.scores, self.spent = np.full((n_scorers, n, n_folds), np.nan), np.zeros((2, n))
+        self.sizes, self.done = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        self.notes = [{} for _ in range(n)]
+
+
+class Contest:
+    """Runs the units in order of cost, until all are done, the time is over, or it is interrupted."""
+
+    def __init__(self, rows: Rows, families: list[Family], ways: list[Representation], rules: Rules) -> None:
+        self.rows, self.rules = rows, rules
+        self.entries: list[Entry] = []
+        self.skipped: list[Skipped] = []
+        self.interrupted = False
+        self._start = perf_counter()
+        self._data = FoldData(rows, rules.class_weight, self._memory() / 4)
+        self._pairs = [(family, way) for family in families for way in ways]
+        if not self._data.all_fit(ways):  # then one representation after the other
+            self._pairs = [(family, way) for way in ways for family in families]
+
+    def run(self) -> Leaderboard:
+        """What finished is kept whatever happens to the rest."""
+        rules = self.rules
+        rules.progress.begin()
+        done = 0.0
+        try:
+            units = list(self._units())
+            total = sum(unit.cost for unit in units)
+            for number, unit in enumerate(units):
+                self._attempt(unit, number > 0, done, total)
+                done += unit.cost
+        except KeyboardInterrupt:
+            self.interrupted = True
+        finally:
+            rules.progress.end()
+        return Leaderboard(self.entries, rules.scorers, self.rows.test_to_train, self.skipped)
+
+    def _units(self) -> Iterator[Unit]:
+        for family, way in self._pairs:
+            fold = self._data.first(way)
+            need, have = family.memory(fold), self._memory()
+            reason = family.refuses(fold)
+            if reason is None and need > have:
+                reason = f"it needs about {need / 1e9:.1f} GB of memory, {have / 1e9:.1f} GB are left"
+            grid = [] if reason is not None else family.grid(fold, self.rules.preset)
+            if reason is None and not grid:
+                reason = "too few rows"
+            if reason is not None:
+                self._skip(family, way, reason)
+            else:
+                yield Unit(family, way, grid, family.cost(fold, grid) + 1e6)
+
+    def _attempt(self, unit: Unit, bounded: bool, done: float, total: float) -> None:
+        """Run a unit; one that fails is skipped with the reason, one that is late keeps the candidates that finished."""
+        unit.clear(len(self.rules.scorers), len(self.rows.folds))
+        try:
+            if bounded:
+                self._check_time()
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                for f, fold in enumerate(self._data.folds(unit.representation)):
+                    share = (done + unit.cost * f / len(self.rows.folds)) / total
+                    self.rules.progress.advance(share, f"{unit.family.name} on {unit.representation.name}")
+                    for outcome in unit.family.outcomes(fold, unit.grid):
+                        self._score(unit, f, outcome)
+                        if bounded:
+                            self._check_time()
+            for warning in said:
+                for notes in unit.notes:
+                    notes[str(warning.message)] = None
+        except OutOfTime:
+            self._skip(unit.family, unit.representation, "the time limit had passed")
+        except (
+            ValueError,
+            TypeError,
+            ArithmeticError,
+            MemoryError,
+            AttributeError,
+            np.linalg.LinAlgError,
+        ) as error:
+            self._skip(unit.family, unit.representation, f"{type(error).__name__}: {error}")
+            return
+        self._keep(unit)
+
+    def _score(self, unit: Unit, f: int, outcome: Outcome) -> None:
+        rows, number = self.rows, outcome.number
+        test = rows.folds[f][1]
+        weights = None if rows.weights is None else rows.weights[test]
+        for s, scorer in enumerate(self.rules.scorers):
+            unit.scores[s, number, f] = scorer(outcome.answers, rows.codes[test], rows.classes, weights)
+        unit.spent[:, number] += outcome.fit_seconds, outcome.predict_seconds
+        unit.sizes[number] = outcome.size
+        if outcome.note:
+            unit.notes[number][outcome.note] = None
+        unit.done[number] += 1
+
+    def _keep(self, unit: Unit) -> None:
+        n_folds = len(self.rows.folds)
+        for number, parameters in enumerate(unit.grid):
+            if unit.done[number] < n_folds:
+                continue
+            fit_seconds, predict_seconds = unit.spent[:, number] / n_folds
+            scores = {s.name: unit.scores[i, number] for i, s in enumerate(self.rules.scorers)}
+            entry = Entry(
+                unit.family.name,
+                unit.representation.name,
+                parameters,
+                scores,
+                float(fit_seconds),
+                float(predict_seconds),
+                int(unit.sizes[number]),
+                unit.family.path,
+                "; ".join(unit.notes[number]),
+            )
+            self.entries.append(entry)
+
+    def _skip(self, family: Family, way: Representation, reason: str) -> None:
+        self.skipped.append(Skipped(family.name, way.name, reason))
+
+    def _check_time(self) -> None:
+        limit = self.rules.time_limit
+        if limit is not None and perf_counter() - self._start > limit:
+            raise OutOfTime
+
+    def _memory(self) -> float:
+        return available_memory() if self.rules.memory is None else self.rules.memory
+
+
+class FoldData:
+    """Folds as numbers, kept for the next family while they fit into the memory given."""
+
+    def __init__(self, rows: Rows, class_weight: Any, memory: float) -> None:
+        self.rows, self.class_weight, self.memory = rows, class_weight, memory
+        self._prepared: dict[str, Any] = {}
+        self._kept: dict[str, dict[int, Fold]] = {}
+
+    def all_fit(self, ways: list[Representation]) -> bool:
+        """Whether the folds of all representations fit; those of the first tell how large they are."""
+        each = self.first(ways[0]).data_bytes * 1.3 * len(self.rows.folds)
+        return each * len(ways) <= self.memory
+
+    def first(self, way: Representation) -> Fold:
+        """The first fold."""
+        return self._fold(way, 0)
+
+    def folds(self, way: Representation) -> Iterator[Fold]:
+        """One after the other."""
+        for f in range(len(self.rows.folds)):
+            yield self._fold(way, f)
+
+    def _fold(self, way: Representation, f: int) -> Fold:
+        kept = self._kept.setdefault(way.name, {})
+        if f in kept:
+            return kept[f]
+        if way.name not in self._prepared:
+            self._prepared[way.name] = way.prepare(self.rows.X)
+        train, test = self.rows.folds[f]
+        X_train, X_test = self._prepared[way.name].fold(train, test)
+        rows, codes = self.rows, self.rows.codes[train]
+        weights = None if rows.weights is None else rows.weights[train]
+        weights = fitting_weights(codes, rows.classes, weights, self.class_weight)
+        fold = Fold(X_train, codes, weights, X_test, len(rows.classes))
+        self._make_room(way, fold)
+        if self._used() + 1.3 * fold.data_bytes <= self.memory:
+            kept[f] = fold
+        return fold
+
+    def _used(self) -> float:
+        return sum(1.3 * fold.data_bytes for folds in self._kept.values() for fold in folds.values())
+
+    def _make_room(self, way: Representation, fold: Fold) -> None:
+        """Other representations' folds go first."""
+        for name in list(self._kept):
+            if name != way.name and self._used() + 1.3 * fold.data_bytes > self.memory:
+                self._kept[name] = {}
+
+
+def fitting_weights(codes: Array, classes: Array, weights: Array | None, class_weight: Any) -> Array | None:
+    """Weights of rows times those of their classes; "balanced" looks at these rows only."""
+    if class_weight is None:
+        return weights
+    known = np.unique(codes)
+    if isinstance(class_weight, dict):
+        unknown = [label for label in class_weight if label not in classes]
+        if unknown:
+            raise ValueError(
+                f"class_weight has {unknown[0]!r}, which is no label: there are {classes.tolist()}."
+            )
+        numbers = {int(np.flatnonzero(classes == label)[0]): w for label, w in class_weight.items()}
+        class_weight = {code: w for code, w in numbers.items() if code in known}
+    of_class = np.zeros(len(classes))
+    of_class[known] = compute_class_weight(class_weight, classes=known, y=codes)
+    return of_class[codes] if weights is None else of_class[codes] * weights
+
+
+def available_memory() -> float:
+    """Bytes that are free or can be freed; a guess where the system does not say."""
+    try:
+        with open("/proc/meminfo") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return 1024.0 * float(line.split()[1])
+    except OSError:
+        pass
+    try:
+        return 0.5 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return 4e9

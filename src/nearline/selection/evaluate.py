@@ -1,0 +1,287 @@
+"""Cross-validation, its repetition, and curves over rows and over capacity (SPEC H2, H6, H8)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, check_consistent_length, indexable
+
+from nearline.arrays import Array
+from nearline.estimators import KNeighborsClassifier, LinearClassifier
+from nearline.estimators._base import encoded
+from nearline.selection.answers import Answers, answers_of
+from nearline.selection.comparison import TTest, corrected_t_test
+from nearline.selection.families import Family, Fold
+from nearline.selection.families.alone import Own
+from nearline.selection.families.neighbors import NearestNeighbors
+from nearline.selection.families.paths import Path
+from nearline.selection.input import checked_labels
+from nearline.selection.scoring import Scorer, as_scorers
+from nearline.selection.splits import as_split
+
+
+@dataclass(frozen=True)
+class FoldScores:
+    """Scores of a model on the rows left out, fold by fold (repetitions one after the other)."""
+
+    scores: dict[str, Array]  # name -> (folds,)
+    test_to_train: float  # rows left out for each row learned from
+
+    @property
+    def mean(self) -> dict[str, float]:
+        """Over folds."""
+        return {name: float(values.mean()) for name, values in self.scores.items()}
+
+    @property
+    def deviation(self) -> dict[str, float]:
+        """Standard deviation over folds."""
+        return {name: float(values.std(ddof=1)) for name, values in self.scores.items()}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Scores over the number of rows, or over a parameter; one row a value, one column a fold."""
+
+    name: str  # what changes
+    values: Array
+    test: Array  # (values, folds): on rows left out
+    train: Array  # (values, folds): on the rows learned from
+    scoring: str
+
+
+def cross_validate(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    scoring: Any = "accuracy",
+    folds: Any = 5,
+    groups: Any = None,
+    split: str = "auto",
+    seed: int = 0,
+) -> FoldScores:
+    """Fit a model on the training rows of each fold and score it on the rows left out.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import KNeighborsClassifier, cross_validate
+    >>> result = cross_validate(KNeighborsClassifier(), *load_iris(return_X_y=True), scoring=["accuracy", "log-loss"])
+    >>> sorted(result.scores), result.scores["accuracy"].shape, bool(result.mean["accuracy"] > 0.9)
+    (['accuracy', 'log-loss'], (5,), True)
+    """
+    return repeated(
+        model, X, y, repeats=1, scoring=scoring, folds=folds, groups=groups, split=split, seed=seed
+    )
+
+
+def repeated(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    repeats: int = 10,
+    scoring: Any = "accuracy",
+    folds: Any = 5,
+    groups: Any = None,
+    split: str = "auto",
+    seed: int = 0,
+) -> FoldScores:
+    """Cross-validation over several draws of the folds. The draws share their rows: more of them do not add data.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import LogisticRegression, repeated
+    >>> repeated(LogisticRegression(), *load_iris(return_X_y=True), repeats=2).scores["accuracy"].shape
+    (10,)
+    """
+    task = _Task.of(X, y, scoring, groups)
+    found: list[list[float]] = []
+    shares = []
+    for train, test in task.pairs(folds, split, seed, repeats):
+        answers = _fitted_answers(model, task, train, test)
+        found.append([scorer(answers, task.codes[test], task.classes) for scorer in task.scorers])
+        shares.append(len(test) / len(train))
+    columns = np.array(found).T
+    scores = {scorer.name: column for scorer, column in zip(task.scorers, columns, strict=True)}
+    return FoldScores(scores, float(np.mean(shares)))
+
+
+def compare(a: FoldScores, b: FoldScores, scoring: str | None = None) -> TTest:
+    """Whether model a differs from b on the same folds: the corrected resampled t-test, which is approximate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import NearestCentroid, LinearDiscriminantAnalysis, compare, repeated
+    >>> X, y = load_iris(return_X_y=True)
+    >>> a, b = (repeated(model, X, y) for model in (LinearDiscriminantAnalysis(), NearestCentroid()))
+    >>> bool(compare(a, b).p_value < 0.05)
+    True
+    """
+    name = next(iter(a.scores)) if scoring is None else scoring
+    check_consistent_length(a.scores[name], b.scores[name])
+    return corrected_t_test(a.scores[name] - b.scores[name], a.test_to_train)
+
+
+def learning_curve(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    sizes: Any = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0),
+    scoring: Any = "accuracy",
+    folds: Any = 5,
+    groups: Any = None,
+    split: str = "auto",
+    seed: int = 0,
+) -> Curve:
+    """Scores as the training rows grow: shares of them, or numbers; each part contains the smaller ones.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from nearline import KNeighborsClassifier, learning_curve
+    >>> curve = learning_curve(KNeighborsClassifier(1), *load_digits(return_X_y=True), sizes=[0.05, 1.0])
+    >>> bool(curve.test[0].mean() < curve.test[1].mean())
+    True
+    """
+    task = _Task.of(X, y, scoring, groups)
+    pairs = list(task.pairs(folds, split, seed, 1))
+    numbers = _sizes(sizes, min(len(train) for train, _ in pairs))
+    test_scores, train_scores = np.full((2, len(numbers), len(pairs)), np.nan)
+    for f, (train, test) in enumerate(pairs):
+        order = _class_by_class(train, task.codes, seed)
+        for i, size in enumerate(numbers):
+            rows = order[:size]
+            if len(np.unique(task.codes[rows])) < 2:
+                continue  # nothing to learn from: the score is undefined
+            test_scores[i, f] = task.score(_fitted_answers(model, task, rows, test), test)
+            train_scores[i, f] = task.score(_fitted_answers(model, task, rows, rows), rows)
+    return Curve("training rows", numbers, test_scores, train_scores, task.scorers[0].name)
+
+
+def capacity_curve(
+    model: Any,
+    X: Any,
+    y: Any,
+    values: Any,
+    *,
+    parameter: str | None = None,
+    scoring: Any = "accuracy",
+    folds: Any = 5,
+    groups: Any = None,
+    split: str = "auto",
+    seed: int = 0,
+) -> Curve:
+    """Scores over what makes a model simpler: k of nearest neighbors (one search a fold), alpha (one warm path a fold).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import KNeighborsClassifier, capacity_curve
+    >>> curve = capacity_curve(KNeighborsClassifier(), *load_iris(return_X_y=True), [1, 5, 50])
+    >>> curve.name, float(curve.train[0].mean())  # each row is its own nearest neighbor
+    ('n_neighbors', 1.0)
+    """
+    task = _Task.of(X, y, scoring, groups)
+    parameter = parameter or _capacity(model)
+    family, grid = _family(model, parameter, list(values))
+    pairs = list(task.pairs(folds, split, seed, 1))
+    scores = np.empty((2, len(grid), len(pairs)))
+    for f, (train, test) in enumerate(pairs):
+        codes = task.codes[train]
+        rows, left = (
+            np.ascontiguousarray(task.X[part]) if task.dense else task.X[part] for part in (train, test)
+        )
+        for part, (Q, numbers) in enumerate(((left, test), (rows, train))):
+            for outcome in family.outcomes(Fold(rows, codes, None, Q, len(task.classes)), grid):
+                scores[part, outcome.number, f] = task.score(outcome.answers, numbers)
+    return Curve(parameter, np.asarray(values), scores[0], scores[1], task.scorers[0].name)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Rows, labels and what is asked of them."""
+
+    X: Any
+    codes: Array
+    classes: Array
+    scorers: list[Scorer]
+    groups: Array | None
+
+    @classmethod
+    def of(cls, X: Any, y: Any, scoring: Any, groups: Any) -> "_Task":
+        X, labels = indexable(X, checked_labels(y))
+        classes, codes = encoded(labels)
+        if len(classes) < 2:
+            raise ValueError(f"There must be at least 2 classes, y has 1: {classes.tolist()[0]!r}.")
+        return cls(X, codes, classes, as_scorers(scoring), None if groups is None else np.asarray(groups))
+
+    @property
+    def dense(self) -> bool:
+        return isinstance(self.X, np.ndarray)
+
+    def pairs(self, folds: Any, split: str, seed: int, repeats: int) -> Iterator[tuple[Array, Array]]:
+        for r in range(repeats):
+            yield from as_split(split, self.groups, seed + r).folds(self.codes, self.groups, folds)
+
+    def score(self, answers: Answers, rows: Array) -> float:
+        return self.scorers[0](answers, self.codes[rows], self.classes)
+
+
+def _fitted_answers(model: Any, task: _Task, train: Array, test: Array) -> Answers:
+    fitted = clone(model).fit(_safe_indexing(task.X, train), task.classes[task.codes[train]])
+    return answers_of(fitted, _safe_indexing(task.X, test), task.classes)
+
+
+def _sizes(sizes: Any, most: int) -> Array:
+    """Numbers of rows, from shares or numbers."""
+    given = np.atleast_1d(np.asarray(sizes))
+    counts = (
+        given if np.issubdtype(given.dtype, np.integer) else np.maximum(np.rint(given * most), 2).astype(int)
+    )
+    if not len(counts) or counts.min() < 1 or counts.max() > most:
+        raise ValueError(f"sizes must be shares in (0, 1] or numbers of rows up to {most}, got {sizes!r}.")
+    return np.unique(counts)
+
+
+def _class_by_class(rows: Array, codes: Array, seed: int) -> Array:
+    """The rows in an order in which every beginning has the classes in about their shares."""
+    rng = np.random.default_rng(seed)
+    rows = rng.permutation(rows)
+    place = np.empty(len(rows))
+    for c in np.unique(codes[rows]):
+        own = np.flatnonzero(codes[rows] == c)
+        place[own] = (np.arange(len(own)) + rng.random()) / len(own)
+    return np.asarray(rows[np.argsort(place, kind="stable")])
+
+
+def _capacity(model: Any) -> str:
+    for name in ("n_neighbors", "alpha"):
+        if name in model.get_params():
+            return name
+    raise ValueError(f"{model!r} has no n_neighbors and no alpha: say which parameter= is to change.")
+
+
+def _family(model: Any, parameter: str, values: list[Any]) -> tuple[Family, list[dict[str, Any]]]:
+    """The family that shares most between the values."""
+    if not values:
+        raise ValueError("values is empty: give at least one.")
+    if isinstance(model, KNeighborsClassifier) and parameter == "n_neighbors":
+        settings = {name: model.get_params()[name] for name in ("metric", "weights")}
+        return NearestNeighbors("k-NN", model.metric), [settings | {parameter: int(k)} for k in values]
+    if isinstance(model, LinearClassifier) and parameter == "alpha":
+        return Path("path", model), [{parameter: float(alpha)} for alpha in values]
+    return _Settings("own", model), [{parameter: value} for value in values]
+
+
+@dataclass(frozen=True)
+class _Settings(Own):
+    """Any model over the values of any parameter."""
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return clone(self.model).set_params(**parameters)

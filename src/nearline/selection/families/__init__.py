@@ -1,0 +1,106 @@
+"""FAMILIES: what a contest tries. A family is added in one place, by listing it here (SPEC H5)."""
+
+from typing import Any
+
+from nearline.estimators import (
+    LeastSquaresClassifier,
+    LinearClassifier,
+    LinearSVM,
+    LogisticRegression,
+    SparsemaxClassifier,
+)
+from nearline.regularizers import ElasticNet
+from nearline.selection.families._base import PRESETS, Family, Fold, Outcome
+from nearline.selection.families.alone import (
+    Bernoulli,
+    Centroid,
+    Discriminant,
+    Gaussian,
+    Majority,
+    Multinomial,
+    Own,
+    PerceptronFamily,
+)
+from nearline.selection.families.neighbors import NearestNeighbors
+from nearline.selection.families.paths import Path
+
+# In order of what they cost: where time is short, the first come first.
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for family in (
+        Majority(),
+        Centroid(),
+        Gaussian(),
+        Multinomial(),
+        Bernoulli(),
+        Discriminant(),
+        Path("least squares", LeastSquaresClassifier(), effort=3.0),
+        PerceptronFamily(),
+        NearestNeighbors("k-NN, L2", "l2"),
+        NearestNeighbors("k-NN, cosine", "cosine"),
+        NearestNeighbors("k-NN, L1", "l1", on_sparse=False),
+        Path("logistic, L2", LogisticRegression()),
+        Path("SVM, squared hinge", LinearSVM()),
+        Path("SVM, hinge", LinearSVM(loss="hinge")),
+        Path("sparsemax", SparsemaxClassifier()),
+        Path("SVM, Crammer-Singer", LinearSVM(loss="crammer-singer"), several=True),
+        Path("SVM, Weston-Watkins", LinearSVM(loss="weston-watkins"), several=True),
+        Path("logistic, L1", LogisticRegression(regularizer="l1")),
+        Path("logistic, elastic net", LogisticRegression(regularizer=ElasticNet(0.5))),
+    )
+}
+QUICK = (
+    "majority",
+    "nearest centroid",
+    "naive Bayes, Gaussian",
+    "naive Bayes, multinomial",
+    "linear discriminant",
+    "least squares",
+    "k-NN, L2",
+    "k-NN, cosine",
+    "logistic, L2",
+    "SVM, squared hinge",
+)
+THOROUGH = (
+    Path("logistic, one-vs-rest", LogisticRegression(multiclass="one-vs-rest"), several=True),
+    Path("smoothed hinge", LinearClassifier(loss="smoothed-hinge")),
+    NearestNeighbors("k-NN, L-infinity", "l-infinity", on_sparse=False),
+)
+
+
+def families(
+    preset: str = "default", include: Any = None, exclude: Any = (), own: dict[str, Any] | None = None
+) -> list[Family]:
+    """Those of a preset, by name or part of a name ("k-NN", "logistic"), then the user's own estimators."""
+    if preset not in PRESETS:
+        raise ValueError(f"Unknown preset {preset!r}: choose among {', '.join(map(repr, PRESETS))}.")
+    known = {**FAMILIES, **{family.name: family for family in THOROUGH}}
+    chosen = [name for name in FAMILIES if preset != "quick" or name in QUICK]
+    if preset == "thorough":
+        chosen = list(known)
+    if include is not None:
+        wanted = _matching(include, chosen, list(known), "include")
+        chosen = [name for name in known if name in wanted]
+    unwanted = _matching(exclude, list(known), list(known), "exclude")
+    found = [known[name] for name in chosen if name not in unwanted]
+    taken = sorted(set(own or {}) & set(known))
+    if taken:
+        raise ValueError(
+            f"The name {taken[0]!r} is that of a family already: give the estimator another name."
+        )
+    return found + [Own(name, model) for name, model in (own or {}).items()]
+
+
+def _matching(names: Any, preset: list[str], known: list[str], what: str) -> set[str]:
+    """A whole name of any family, or part of names, of those in the preset first."""
+    found: set[str] = set()
+    for name in [names] if isinstance(names, str) else names:
+        parts = [{one for one in some if str(name).lower() in one.lower()} for some in (preset, known)]
+        matches = {name} if name in known else parts[0] or parts[1]
+        if not matches:
+            raise ValueError(f"{what}: no family is called {name!r}. There are: {', '.join(known)}.")
+        found |= matches
+    return found
+
+
+__all__ = ["FAMILIES", "PRESETS", "Family", "Fold", "Outcome", "families"]

@@ -1,0 +1,105 @@
+"""Family: models that differ in parameters only, evaluated along their whole grid at once (SPEC H4, H5)."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+
+from nearline.arrays import Array, is_sparse
+from nearline.selection.answers import Answers, answers_of
+
+PRESETS = ("quick", "default", "thorough")
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows of one fold as numbers, labels as class numbers."""
+
+    X_train: Any
+    codes: Array  # of the training rows
+    weights: Array | None  # of the training rows
+    X_test: Any
+    n_classes: int  # in all folds
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(training rows, features)."""
+        return self.X_train.shape[0], self.X_train.shape[1]
+
+    @property
+    def data_bytes(self) -> int:
+        X = self.X_train
+        return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if is_sparse(X) else X.nbytes)
+
+    @property
+    def smallest(self) -> float:
+        """The smallest value."""
+        values = self.X_train.data if is_sparse(self.X_train) else self.X_train
+        return float(min(values.min(), 0.0)) if values.size else 0.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one candidate says about the rows of a fold, and what it took."""
+
+    number: int  # of the candidate
+    answers: Answers
+    fit_seconds: float
+    predict_seconds: float
+    size: int  # numbers that the model keeps, in bytes
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Family(ABC):
+    """Candidates of one kind. To list one in ``FAMILIES`` is to have it in every contest."""
+
+    name: str
+    path: ClassVar[str | None] = None  # the parameter along which models get simpler as it grows
+
+    def refuses(self, fold: Fold) -> str | None:
+        """Why these data are not for this family, if so."""
+        return None
+
+    @abstractmethod
+    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
+        """Parameters of the candidates, from looking at the training rows of the first fold."""
+
+    @abstractmethod
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        """The candidate as an unfitted scikit-learn classifier."""
+
+    def outcomes(self, fold: Fold, grid: list[dict[str, Any]]) -> Iterator[Outcome]:
+        """Each candidate's answers on a fold, in any order. Families that can share work between candidates do it here."""
+        for number, parameters in enumerate(grid):
+            start = perf_counter()
+            model = self.estimator(parameters)
+            fit_weighted(model, fold)
+            fitted = perf_counter()
+            answers = answers_of(model, fold.X_test, np.arange(fold.n_classes))
+            end = perf_counter()
+            yield Outcome(number, answers, fitted - start, end - fitted, model_size(model))
+
+    def memory(self, fold: Fold) -> int:
+        """Bytes that the family needs beside the data, about."""
+        return 2 * fold.data_bytes
+
+    def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
+        """Rough number of multiplications on a fold, to tell how long the rest will take."""
+        return float(len(grid)) * np.prod(fold.shape) * fold.n_classes
+
+
+def fit_weighted(model: Any, fold: Fold) -> None:
+    """Fit with weights only where there are some: not every classifier takes them."""
+    if fold.weights is None:
+        model.fit(fold.X_train, fold.codes)
+    else:
+        model.fit(fold.X_train, fold.codes, sample_weight=fold.weights)
+
+
+def model_size(model: Any) -> int:
+    """Bytes in the arrays that a fitted model holds."""
+    return sum(int(value.nbytes) for value in vars(model).values() if isinstance(value, np.ndarray))

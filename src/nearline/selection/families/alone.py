@@ -1,0 +1,172 @@
+"""Families whose candidates are fitted one by one: baselines, centers, densities, the perceptron, the user's own."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.utils.validation import has_fit_parameter
+
+from nearline.arrays import is_sparse
+from nearline.estimators import (
+    BernoulliNB,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    MultinomialNB,
+    NearestCentroid,
+    Perceptron,
+)
+from nearline.selection.families._base import Family, Fold
+
+MOST_DENSE = 2**28  # cells of a matrix that may be made dense
+MOST_FEATURES = 4000  # of a covariance matrix that is factored in every fold
+
+
+@dataclass(frozen=True)
+class Majority(Family):
+    """The most frequent class, always: what every model must beat."""
+
+    name: str = "majority"
+
+    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
+        return [{}]
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return DummyClassifier(strategy="prior")
+
+
+@dataclass(frozen=True)
+class Centroid(Family):
+    """The class with the nearest mean (L2) or median (L1)."""
+
+    name: str = "nearest centroid"
+
+    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
+        few = preset == "quick" or is_sparse(fold.X_train)
+        return [{"metric": metric} for metric in (("l2",) if few else ("l2", "l1"))]
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return NearestCentroid(**parameters)
+
+
+@dataclass(frozen=True)
+class Discriminant(Family):
+    """Gaussian classes with one covariance, more or less shrunk."""
+
+    name: str = "linear discriminant"
+    path: ClassVar[str | None] = "shrinkage"
+
+    def refuses(self, fold: Fold) -> str | None:
+        if is_sparse(fold.X_train):
+            return "its covariance matrix needs dense rows"
+        if fold.shape[1] > MOST_FEATURES:
+            return (
+                f"its covariance matrix of {fold.shape[1]:,} features is too large (most: {MOST_FEATURES:,})"
+            )
+        return None
+
+    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
+        amounts = {"quick": (0.1,), "default": (0.001, 0.1), "thorough": (0.0001, 0.001, 0.01, 0.1, 0.3, 0.6)}
+        return [{"shrinkage": amount} for amount in amounts[preset]]
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return LinearDiscriminantAnalysis(**parameters)
+
+    def memory(self, fold: Fold) -> int:
+        return 2 * fold.data_bytes + 32 * fold.shape[1] ** 2
+
+    def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
+        n, D = fold.shape
+        return 0.2 * len(grid) * (n + D) * D**2
+
+
+@dataclass(frozen=True)
+class Gaussian(Family):
+    """Naive Bayes with a normal distribution for each feature."""
+
+    name: str = "naive Bayes, Gaussian"
+    path: ClassVar[str | None] = "smoothing"
+
+    def refuses(self, fold: Fold) -> str | None:
+        return "word counts are not normal: see the multinomial one" if is_sparse(fold.X_train) else None
+
+    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
+        amounts = {"quick": (1e-9,), "default": (1e-9, 1e-2), "thorough": (1e-9, 1e-4, 1e-2, 1e-1)}
+        return [{"smoothing": amount} for amount in amounts[preset]]
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return GaussianNB(**parameters)
+
+
+@dataclass(frozen=True)
+class Multinomial(Family):
+    """Naive Bayes of counts, or of other numbers that are not negative."""
+
+    name: str = "naive Bayes, multinomial"
+    path: ClassVar[str | None] = "smoothing"
+
+    def refuses(self, fold: Fold) -> str | None:
+        return "it takes counts, and there are negative numbers" if fold.smallest < 0 else None
+
+    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
+        amounts = {
+            "quick": (0.1,),
+            "default": (0.01, 0.1, 1.0),
+            "thorough": (0.001, 0.01, 0.03, 0.1, 0.3, 1.0),
+        }
+        return [{"smoothing": amount} for amount in amounts[preset]]
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return MultinomialNB(**parameters)
+
+
+@dataclass(frozen=True)
+class Bernoulli(Multinomial):
+    """Naive Bayes of which features are there (x > 0)."""
+
+    name: str = "naive Bayes, Bernoulli"
+
+    def refuses(self, fold: Fold) -> str | None:
+        return None
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return BernoulliNB(**parameters)
+
+
+@dataclass(frozen=True)
+class PerceptronFamily(Family):
+    """The mean of the weights that the perceptron rule goes through."""
+
+    name: str = "perceptron"
+    epochs: int = 30
+
+    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
+        return [{"averaged": True}] if preset != "thorough" else [{"averaged": True}, {"averaged": False}]
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return Perceptron(**parameters, max_iter=self.epochs, seed=0)
+
+    def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
+        return 10.0 * super().cost(fold, grid)
+
+
+@dataclass(frozen=True)
+class Own(Family):
+    """A classifier that the user brings along, as it is."""
+
+    name: str
+    model: Any
+
+    def refuses(self, fold: Fold) -> str | None:
+        if fold.weights is not None and not has_fit_parameter(self.model, "sample_weight"):
+            return "its fit takes no sample_weight"
+        return None
+
+    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
+        return [{}]
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return clone(self.model)
+
+    def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
+        return 100.0 * super().cost(fold, grid)

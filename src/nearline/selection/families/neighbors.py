@@ -1,0 +1,101 @@
+"""k nearest neighbors: one search a metric and fold gives every k and every vote weighting (SPEC H4)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+
+from nearline.arrays import Array, is_sparse
+from nearline.estimators import KNeighborsClassifier
+from nearline.neighbors.index import Index
+from nearline.neighbors.vote import Decision, Electorate, Vote, voters
+from nearline.selection.answers import Answers
+from nearline.selection.families._base import Family, Fold, Outcome
+
+KS = {
+    "quick": (1, 3, 5, 10, 20, 50),
+    "default": (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100),
+    "thorough": (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200),
+}
+WEIGHTS = {"quick": ("uniform",), "default": ("uniform", "distance"), "thorough": ("uniform", "distance")}
+
+
+@dataclass(frozen=True)
+class NearestNeighbors(Family):
+    """Votes of the k nearest rows in one metric."""
+
+    name: str
+    metric: Any
+    on_sparse: bool = True
+    path: ClassVar[str | None] = "n_neighbors"
+
+    def refuses(self, fold: Fold) -> str | None:
+        if is_sparse(fold.X_train) and not self.on_sparse:
+            return "slow and seldom good on sparse rows: see the cosine"
+        return None
+
+    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
+        most = self._most(fold)
+        return [
+            {"metric": self.metric, "weights": weights, "n_neighbors": k}
+            for weights in WEIGHTS[preset]
+            for k in KS[preset]
+            if k <= most
+        ]
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return KNeighborsClassifier(**parameters)
+
+    def outcomes(self, fold: Fold, grid: list[dict[str, Any]]) -> Iterator[Outcome]:
+        start = perf_counter()
+        rows, electorate = _electorate(fold)
+        index = Index(rows, self.metric)
+        built = perf_counter()
+        votes = [
+            Vote.of(one["n_neighbors"], one["weights"], "share", "nearest", index.metric) for one in grid
+        ]
+        cast: list[list[tuple[Array, Decision]]] = [[] for _ in grid]
+        seconds = np.zeros(len(grid))
+        for queries, found in voters(
+            index, fold.X_test, max(vote.k for vote in votes), electorate.multiplicities
+        ):
+            for number, vote in enumerate(votes):
+                begin = perf_counter()
+                cast[number].append((queries, vote.decide(found, electorate)))
+                seconds[number] += perf_counter() - begin
+        searching = perf_counter() - built - seconds.sum()
+        for number in range(len(grid)):
+            decision = Decision.joined(cast[number], fold.X_test.shape[0])
+            answers = Answers(decision.winners, fold.n_classes, None, lambda shares=decision.shares: shares)  # type: ignore[misc]
+            cast[number] = []
+            yield Outcome(number, answers, built - start, searching + seconds[number], fold.data_bytes)
+
+    def memory(self, fold: Fold) -> int:
+        return 2 * fold.data_bytes + index_memory(fold)
+
+    def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
+        n, D = fold.shape
+        return 0.5 * n * fold.X_test.shape[0] * D
+
+    def _most(self, fold: Fold) -> int:
+        """Neighbors that every fold has: folds differ by some rows."""
+        if fold.weights is not None:
+            return int(0.9 * min(fold.weights.sum(), np.count_nonzero(fold.weights)))
+        return max(1, int(0.9 * fold.shape[0]))
+
+
+def index_memory(fold: Fold) -> int:
+    """Lists and shares of the votes of all candidates, about."""
+    return int(fold.X_test.shape[0]) * (200 * 24 + 60 * fold.n_classes * 8)
+
+
+def _electorate(fold: Fold) -> tuple[Any, Electorate]:
+    """Rows that may vote, as ``KNeighborsClassifier.fit`` chooses them."""
+    if fold.weights is None:
+        return fold.X_train, Electorate(fold.codes, fold.n_classes)
+    kept = np.flatnonzero(fold.weights > 0)
+    weights = fold.weights[kept]
+    rows = fold.X_train if len(kept) == len(fold.weights) else fold.X_train[kept]
+    return rows, Electorate(fold.codes[kept], fold.n_classes, None if (weights == 1.0).all() else weights)

@@ -1,0 +1,107 @@
+"""Linear families: one warm path over alpha a fold, from large to small, each solution certified (SPEC H4)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import ceil, floor, log10
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+
+from nearline.arrays import Array, as_design
+from nearline.decision import decide
+from nearline.risk import Risk
+from nearline.scores import LinearScore
+from nearline.selection.answers import Answers, spread
+from nearline.selection.families._base import Family, Fold, Outcome
+from nearline.solvers import Solution, minimize
+
+TOL = 1e-3  # of the fits on folds; the winner is fitted to its own tolerance
+STEPS = {"quick": 1.0, "default": 0.5, "thorough": 0.25}  # between alphas, in powers of ten
+# From the largest useful alpha down, in powers of ten. L2: from a tenth of the variance of the rows.
+DECADES = {"quick": 5.0, "default": 5.0, "thorough": 6.0}
+DECADES_L1 = {"quick": 3.0, "default": 3.5, "thorough": 4.5}
+
+
+@dataclass(frozen=True)
+class Path(Family):
+    """A linear model over its alphas."""
+
+    name: str
+    model: Any = field(hash=False)  # a LinearClassifier or a named one, alpha aside
+    several: bool = False  # whether it is for more than two classes only
+    effort: float = 30.0  # passes over the rows per alpha, roughly
+    path: ClassVar[str | None] = "alpha"
+
+    def refuses(self, fold: Fold) -> str | None:
+        if self.several and fold.n_classes == 2:
+            return "with two classes it is the SVM with hinge loss"
+        return None
+
+    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
+        return [{"alpha": alpha} for alpha in self._alphas(self._risk(fold), preset)]
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return clone(self.model).set_params(**parameters)
+
+    def outcomes(self, fold: Fold, grid: list[dict[str, Any]]) -> Iterator[Outcome]:
+        start = perf_counter()
+        model = clone(self.model)
+        risk, X_test = self._risk(fold, model), as_design(fold.X_test)
+        order = np.argsort([-parameters["alpha"] for parameters in grid], kind="stable")
+        params = None
+        for number in order:
+            solution = minimize(risk.with_alpha(grid[number]["alpha"]), model.solver, params, tol=TOL)
+            params, fitted = solution.params, perf_counter()
+            answers = self._answers(risk, solution, model.classes_, X_test, fold.n_classes)
+            end = perf_counter()
+            size = (params.W.size + params.b.size) * risk.X.dtype.itemsize
+            yield Outcome(int(number), answers, fitted - start, end - fitted, size, _note(solution))
+            start = perf_counter()
+
+    def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
+        return self.effort * super().cost(fold, grid)
+
+    def _risk(self, fold: Fold, model: Any = None) -> Risk:
+        return (clone(self.model) if model is None else model).risk(fold.X_train, fold.codes, fold.weights)
+
+    def _alphas(self, risk: Risk, preset: str) -> list[float]:
+        """Powers of ten, or of its root, from the largest that is of use, the same for all folds."""
+        gradient, moments = risk.null_point.gradient, risk.passes.column_moments
+        largest = risk.regularizer.largest_alpha(gradient.W - np.outer(gradient.b, moments[0]) * risk.bias)
+        if largest is None:  # L2: alpha and the variance of the rows are of one kind
+            variance = float((moments[1] ** 2).sum())
+            top, decades = round(log10(variance)) - 1.0 if variance > 0 else 0.0, DECADES[preset]
+        else:
+            top, decades = float(ceil(log10(largest))) if largest > 0 else 0.0, DECADES_L1[preset]
+        exponents = np.arange(0.0, decades + 1e-9, STEPS[preset])
+        return [_round(10.0 ** (top - e)) for e in exponents]
+
+    def _answers(self, risk: Risk, solution: Solution, known: Array, X_test: Any, n_classes: int) -> Answers:
+        W, b = (part.astype(X_test.dtype) for part in (solution.params.W, solution.params.b))
+        score = LinearScore(W, b, known)
+        scores = score(X_test)
+        labels = decide(scores, known)
+
+        def chances() -> Array:
+            probabilities = risk.loss.probabilities(scores.astype(np.float64))
+            assert probabilities is not None
+            return spread(probabilities.astype(scores.dtype), known, n_classes)
+
+        defined = risk.loss.probabilities(np.zeros((1, scores.shape[1]))) is not None
+        whole = None if len(known) < n_classes else scores[:, 0] if scores.shape[1] == 1 else scores
+        return Answers(labels, n_classes, whole, chances if defined else None)
+
+
+def _round(alpha: float) -> float:
+    """To two digits, so that tables are readable: 0.0032."""
+    digits = 1 - floor(log10(alpha))
+    return float(round(alpha, digits)) if digits < 300 else alpha
+
+
+def _note(solution: Solution) -> str:
+    if solution.converged:
+        return ""
+    gap = "without a certificate" if solution.gap is None else f"at a gap of {solution.gap:.1e}"
+    return f"stopped {gap}: {solution.status.name.lower().replace('_', ' ')}"

@@ -1,0 +1,236 @@
+"""Leaderboard: every candidate's score on every fold, as plain records (SPEC H2, H5)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.selection.comparison import indistinguishable
+from nearline.selection.scoring import Scorer
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One candidate."""
+
+    family: str
+    representation: str
+    parameters: dict[str, Any]
+    scores: dict[str, Array]  # of each score on each fold, NaN where it is undefined
+    fit_seconds: float  # per fold; along a path, from where the last candidate ended
+    predict_seconds: float  # per fold, search included
+    size: int  # bytes
+    path: str | None = None  # the parameter that makes models of the family simpler as it grows
+    note: str = ""
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={_short(value)}" for name, value in self.parameters.items())
+        return f"{self.family} ({inside})" if inside else self.family
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A family that was not tried on a representation, and why."""
+
+    family: str
+    representation: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Candidates, the best mean first; among equal means the simpler model of a path, then the smaller one."""
+
+    entries: list[Entry]
+    scorers: list[Scorer]
+    test_to_train: float  # rows left out for each row learned from, for paired comparisons
+    skipped: list[Skipped] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.entries.sort(key=self._rank)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    def __getitem__(self, number: int) -> Entry:
+        return self.entries[number]
+
+    @property
+    def primary(self) -> Scorer:
+        """The score that decides."""
+        return self.scorers[0]
+
+    @property
+    def best(self) -> Entry:
+        """The best mean of the primary score."""
+        if not self.entries:
+            raise ValueError("No candidate finished: give more time, or other families.")
+        return self.entries[0]
+
+    def mean(self, entry: Entry, score: str | None = None) -> float:
+        """Over folds; NaN if it is undefined on one of them."""
+        return float(np.mean(entry.scores[score or self.primary.name]))
+
+    def deviation(self, entry: Entry, score: str | None = None) -> float:
+        """Standard deviation over folds."""
+        return float(np.std(entry.scores[score or self.primary.name], ddof=1))
+
+    def error(self, entry: Entry, score: str | None = None) -> float:
+        """Standard error of the mean, as if folds were independent, which they are not quite: no interval."""
+        return self.deviation(entry, score) / float(np.sqrt(len(entry.scores[score or self.primary.name])))
+
+    def mates(self, entry: Entry) -> list[Entry]:
+        """The candidates on the entry's own path, best first: equal but for the parameter of the path."""
+        return [one for one in self.entries if _same_path(one, entry)]
+
+    def one_standard_error(self, entry: Entry) -> Entry:
+        """The simplest on the entry's own path whose mean is within one standard error of the path's best."""
+        mates = self.mates(entry)
+        best = mates[0]
+        if best.path is None:
+            return best
+        path, sign = best.path, self.primary.sign
+        least = sign * self.mean(best) - self.error(best)
+        good = [one for one in mates if sign * self.mean(one) >= least]
+        return max(good, key=lambda one: one.parameters[path], default=best)
+
+    def best_of_families(self) -> list[Entry]:
+        """The best of each family, best first."""
+        seen: dict[str, Entry] = {}
+        for entry in self.entries:
+            seen.setdefault(entry.family, entry)
+        return list(seen.values())
+
+    def equals_of_best(self, among: list[Entry] | None = None, level: float = 0.05) -> list[Entry]:
+        """Candidates (all, or some) that a paired comparison does not tell from the best.
+
+        Approximate: a corrected resampled t-test on the folds, adjusted by Holm's method for the number of candidates.
+        """
+        among = self.entries if among is None else among
+        scores = np.array([entry.scores[self.primary.name] for entry in among])
+        same = indistinguishable(self.primary.sign * scores, self.test_to_train, level)
+        return [entry for entry, one in zip(among, same, strict=True) if one]
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary a candidate, best first."""
+        equals = {id(entry) for entry in self.equals_of_best()} if self.entries else set()
+        return [self._record(rank + 1, entry, id(entry) in equals) for rank, entry in enumerate(self.entries)]
+
+    def to_pandas(self) -> Any:
+        """A pandas frame of :meth:`records`."""
+        import pandas
+
+        return pandas.DataFrame(self._flat())
+
+    def to_polars(self) -> Any:
+        """A polars frame of :meth:`records`."""
+        import polars
+
+        return polars.DataFrame(self._flat())
+
+    def __str__(self) -> str:
+        if not self.entries:
+            return "no candidate finished"
+        return "\n".join(self._lines())
+
+    def _rank(self, entry: Entry) -> tuple[float, float, int]:
+        mean = self.primary.sign * self.mean(entry)
+        simple = float(entry.parameters[entry.path]) if entry.path is not None else 0.0
+        return (np.inf if np.isnan(mean) else -mean), -simple, entry.size
+
+    def _record(self, rank: int, entry: Entry, equal: bool) -> dict[str, Any]:
+        record: dict[str, Any] = {
+            "rank": rank,
+            "family": entry.family,
+            "representation": entry.representation,
+            "parameters": entry.parameters,
+        }
+        for scorer in self.scorers:
+            name = scorer.name
+            record[name] = self.mean(entry, name)
+            record[f"{name} deviation"] = self.deviation(entry, name)
+            record[f"{name} error"] = self.error(entry, name)
+            record[f"{name} folds"] = entry.scores[name].tolist()
+        return record | {
+            "not distinguishable from best": equal,
+            "fit seconds": entry.fit_seconds,
+            "predict seconds": entry.predict_seconds,
+            "bytes": entry.size,
+            "note": entry.note,
+        }
+
+    def _flat(self) -> list[dict[str, Any]]:
+        """Records with parameters as text: frames want one type a column."""
+        return [
+            record | {"parameters": ", ".join(f"{k}={_short(v)}" for k, v in record["parameters"].items())}
+            for record in self.records()
+        ]
+
+    def _lines(self) -> list[str]:
+        best = self.best_of_families()
+        equals = {id(entry) for entry in self.equals_of_best(best)}
+        rows = [
+            [
+                "*" if id(entry) in equals else "",
+                entry.family,
+                entry.representation,
+                ", ".join(f"{k}={_short(v)}" for k, v in entry.parameters.items() if k != "metric"),
+                *(
+                    f"{shown(self.mean(entry, s.name))} ± {shown(self.deviation(entry, s.name))}"
+                    for s in self.scorers
+                ),
+                _seconds(entry.fit_seconds),
+                _seconds(entry.predict_seconds),
+                _bytes(entry.size),
+            ]
+            for entry in best
+        ]
+        head = ["", "family", "data", "parameters", *(s.name for s in self.scorers), "fit", "predict", "size"]
+        folds = len(self.best.scores[self.primary.name])
+        return [
+            *table([head, *rows]),
+            f"{len(self)} candidates; mean ± standard deviation over {folds} folds; the best of each family.",
+            "* not distinguishable from the best of these by a paired comparison (approximate).",
+            *(f"skipped: {one.family} on {one.representation}: {one.reason}" for one in self.skipped),
+        ]
+
+
+def table(rows: list[list[str]]) -> list[str]:
+    """Lines of aligned columns, a rule under the first."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return [lines[0], "  ".join("-" * w for w in widths), *lines[1:]]
+
+
+def shown(score: float) -> str:
+    """Four digits, or "n/a" where a score is undefined."""
+    return "n/a" if np.isnan(score) else f"{score:.4f}"
+
+
+def _same_path(one: Entry, other: Entry) -> bool:
+    def rest(entry: Entry) -> Any:
+        others = {name: value for name, value in entry.parameters.items() if name != entry.path}
+        return entry.family, entry.representation, others
+
+    return bool(rest(one) == rest(other))
+
+
+def _short(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 0.1 else f"{1e3 * seconds:.1f} ms"
+
+
+def _bytes(size: int) -> str:
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}"
+        size /= 1000  # type: ignore[assignment]
+    return f"{size:.1f} GB"

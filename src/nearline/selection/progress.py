@@ -1,0 +1,100 @@
+"""Progress: what is running, how much is done, and how long the rest will take."""
+
+import sys
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from time import perf_counter
+from typing import Any
+
+QUIET = 5.0  # seconds before the first line, and between lines: short work needs no words
+
+
+class Progress(ABC):
+    """Told of work as it is done. Shares of the work are its estimated cost, so the time left is an estimate too."""
+
+    def begin(self) -> None:
+        self._start = perf_counter()
+
+    def left(self, share: float) -> float:
+        """Seconds, if the rest goes as the part done."""
+        return (perf_counter() - self._start) * (1.0 - share) / max(share, 1e-9)
+
+    @abstractmethod
+    def advance(self, share: float, doing: str) -> None:
+        """``share`` of all work is done, ``doing`` is running."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """No more work."""
+
+
+class Silent(Progress):
+    """Says nothing."""
+
+    def advance(self, share: float, doing: str) -> None:
+        pass
+
+    def end(self) -> None:
+        pass
+
+
+class Lines(Progress):
+    """A line on standard error every few seconds."""
+
+    def begin(self) -> None:
+        super().begin()
+        self._last = self._start
+
+    def advance(self, share: float, doing: str) -> None:
+        now = perf_counter()
+        if now - self._last >= QUIET:
+            self._last = now
+            print(
+                f"{share:4.0%} done, about {_time(self.left(share))} left: {doing}",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def end(self) -> None:
+        pass
+
+
+class Bar(Progress):
+    """A bar on the terminal (rich)."""
+
+    def begin(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        super().begin()
+        columns = TextColumn("{task.percentage:3.0f}%"), BarColumn(), TextColumn("{task.description}")
+        self._bar: Any = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task("", total=1.0)
+        self._bar.start()
+
+    def advance(self, share: float, doing: str) -> None:
+        text = f"about {_time(self.left(share))} left: {doing}"
+        self._bar.update(self._task, completed=share, description=text)
+
+    def end(self) -> None:
+        self._bar.stop()
+
+
+def as_progress(progress: Any) -> Progress:
+    """ "auto" (a bar on a terminal, lines elsewhere), "lines", "bar", "silent", or an object."""
+    if isinstance(progress, Progress):
+        return progress
+    kinds: dict[str, type[Progress]] = {"lines": Lines, "bar": Bar, "silent": Silent}
+    if progress == "auto":
+        progress = "lines"
+        with suppress(ImportError):
+            import rich  # noqa: F401
+
+            progress = "bar" if sys.stderr.isatty() else "lines"
+    if progress not in kinds:
+        raise ValueError(f"Unknown progress {progress!r}: choose 'auto', 'bar', 'lines' or 'silent'.")
+    return kinds[progress]()
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -1,0 +1,134 @@
+"""Scoring: how good answers are. A score that is undefined is NaN, shown as "n/a", never 0 (SPEC H7)."""
+
+import inspect
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import get_scorer, get_scorer_names, roc_auc_score
+
+from nearline.arrays import Array
+from nearline.selection.answers import Answers, Foretold
+
+SMALLEST = 1e-15  # a probability of 0 would make the log-loss infinite
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A named score; ``sign`` is -1 where small is good."""
+
+    name: str
+    score: Callable[[Answers, Array, Array, Array | None], float]  # (answers, codes, classes, weights)
+    sign: int = 1
+
+    def __call__(self, answers: Answers, codes: Array, classes: Array, weights: Array | None = None) -> float:
+        """The score of the answers about rows of the given class numbers; NaN where it is undefined."""
+        if not len(codes):
+            return float("nan")
+        return self.score(answers, codes, classes, weights)
+
+
+def _accuracy(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+    return float(np.average(answers.labels == codes, weights=weights))
+
+
+def _balanced_accuracy(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+    """Mean over the classes that are there of the share found."""
+    size = np.bincount(codes, weights, minlength=len(classes))
+    found = np.bincount(
+        codes, (answers.labels == codes) * (1.0 if weights is None else weights), len(classes)
+    )
+    return float(np.mean(found[size > 0] / size[size > 0]))
+
+
+def _log_loss(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+    probabilities = answers.probabilities()
+    if probabilities is None:
+        return float("nan")
+    own = probabilities[np.arange(len(codes)), codes].astype(np.float64)
+    return float(np.average(-np.log(np.clip(own, SMALLEST, 1.0)), weights=weights))
+
+
+def _brier(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+    """Mean over rows of the squared distance between the probabilities and the class."""
+    probabilities = answers.probabilities()
+    if probabilities is None:
+        return float("nan")
+    wrong = probabilities.astype(np.float64)
+    wrong[np.arange(len(codes)), codes] -= 1.0
+    return float(np.average((wrong**2).sum(axis=1), weights=weights))
+
+
+def _auc(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+    """Area under the ROC curve; of more than two classes the mean over classes of one against the rest."""
+    ranking = answers.ranking()
+    if ranking is None or len(np.unique(codes)) < len(classes):
+        return float("nan")
+    if ranking.ndim == 1:
+        return float(roc_auc_score(codes, ranking, sample_weight=weights))
+    each = [roc_auc_score(codes == c, ranking[:, c], sample_weight=weights) for c in range(len(classes))]
+    return float(np.mean(each))
+
+
+SCORERS: dict[str, Scorer] = {
+    scorer.name: scorer
+    for scorer in (
+        Scorer("accuracy", _accuracy),
+        Scorer("balanced-accuracy", _balanced_accuracy),
+        Scorer("auc", _auc),
+        Scorer("log-loss", _log_loss, -1),
+        Scorer("brier", _brier, -1),
+    )
+}
+_SAME = {"balanced_accuracy": "balanced-accuracy", "roc_auc": "auc"}
+
+
+def as_scorers(scoring: Any) -> list[Scorer]:
+    """One scorer or several, the first of which decides: names of ours or scikit-learn's, scorers, or a dictionary."""
+    if isinstance(scoring, dict):
+        scorers = [_scorer(one, name) for name, one in scoring.items()]
+    elif isinstance(scoring, (list, tuple)):
+        scorers = [_scorer(one) for one in scoring]
+    else:
+        scorers = [_scorer(scoring)]
+    names = [scorer.name for scorer in scorers]
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"scoring must name at least one score, each once, got {scoring!r}.")
+    return scorers
+
+
+def _scorer(scoring: Any, name: str | None = None) -> Scorer:
+    if isinstance(scoring, Scorer):
+        return scoring
+    if isinstance(scoring, str):
+        scoring = _SAME.get(scoring, scoring)
+        if scoring in SCORERS:
+            return SCORERS[scoring]
+        if scoring not in get_scorer_names():
+            raise ValueError(
+                f"Unknown scoring {scoring!r}: choose among {', '.join(map(repr, SCORERS))}, a name from "
+                "sklearn.metrics.get_scorer_names(), or give a function (estimator, X, y)."
+            )
+        return _foreign(get_scorer(scoring), name or scoring)
+    if callable(scoring):
+        return _foreign(scoring, name or str(getattr(scoring, "__name__", scoring)))
+    raise ValueError(f"Unknown scoring {scoring!r}: give a name or a function (estimator, X, y).")
+
+
+def _foreign(judge: Any, name: str) -> Scorer:
+    """A scorer of scikit-learn: a function of (estimator, X, y), larger is better."""
+    weighted = "sample_weight" in inspect.signature(judge).parameters
+
+    def score(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+        extra = {"sample_weight": weights} if weighted and weights is not None else {}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what is undefined is NaN here
+                rows = np.zeros((len(codes), 1))
+                return float(judge(Foretold(answers, classes), rows, classes[codes], **extra))
+        except (AttributeError, ValueError):
+            return float("nan")
+
+    return Scorer(name, score)

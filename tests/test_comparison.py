@@ -1,0 +1,146 @@
+"""Paired comparisons: formulas against SciPy, ties and NaN, false rejections between equal models."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, binomtest, ttest_1samp
+from sklearn.model_selection import PredefinedSplit, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))
+
+from benchmarks.studies import intervals as study  # noqa: E402
+
+from nearline.selection.comparison import corrected_t_test, holm, indistinguishable, mcnemar  # noqa: E402
+
+
+def test_without_overlap_it_is_the_t_test():
+    D = np.random.default_rng(0).normal(size=10)
+    ours, theirs = corrected_t_test(D, 0.0), ttest_1samp(D, 0.0)
+    np.testing.assert_allclose((ours.statistic, ours.p_value), (theirs.statistic, theirs.pvalue))
+    corrected = corrected_t_test(D, 1 / 9)
+    np.testing.assert_allclose(corrected.statistic, theirs.statistic * np.sqrt(0.1 / (0.1 + 1 / 9)))
+    assert corrected.p_value > ours.p_value
+
+
+def test_without_variance():
+    assert corrected_t_test(np.zeros(5), 0.25).p_value == 1.0
+    assert corrected_t_test(np.zeros(5), 0.25).statistic == 0.0
+    a, b = np.array([0.9, 0.8, 0.7, 0.6, 0.5]), np.array([0.8, 0.7, 0.6, 0.5, 0.4])
+    constant = corrected_t_test(a - b, 0.25)  # 0.1 up to rounding
+    assert (constant.statistic, constant.p_value) == (np.inf, 0.0)
+    assert corrected_t_test(b - a, 0.25).statistic == -np.inf
+
+
+@pytest.mark.parametrize("n_folds", [5, 10])
+@pytest.mark.parametrize("learner", study.LEARNERS.values())
+def test_equal_models_are_rarely_told_apart(n_folds, learner):
+    """At most 5% and two Monte-Carlo standard errors."""
+    n_sets = 1000
+    scores = study.equal_models(np.random.default_rng(0), n_sets, 2, n_folds, learner, 5)
+    corrected, apart, _ = study.rejections(scores)
+    bound = 0.05 + 2 * np.sqrt(0.05 * 0.95 / n_sets)
+    assert corrected <= bound
+    assert apart <= bound
+
+
+def test_simulated_learners_do_what_they_say():
+    """The vectorized cross-validation of the simulation against scikit-learn's."""
+    X = np.random.default_rng(0).normal(size=(1, 5, 2, 10, 3))
+    X[:, :, 1] += 1.0
+    fold, y, _ = np.unravel_index(np.arange(100), (5, 2, 10))
+    for learner, peer in [
+        (study.nearest_centroid, NearestCentroid()),
+        (study.nearest_neighbor, KNeighborsClassifier(1)),
+    ]:
+        expected = cross_val_score(peer, X.reshape(100, 3), y, cv=PredefinedSplit(fold))
+        np.testing.assert_allclose(learner(X)[0], expected)
+
+
+def test_different_models_are_told_apart():
+    rng = np.random.default_rng(0)
+    difficulty = rng.normal(scale=0.05, size=10)
+    scores = np.array([0.9, 0.9, 0.7])[:, None] + difficulty + rng.normal(scale=0.01, size=(3, 10))
+    assert indistinguishable(scores, 1 / 9).tolist() == [True, True, False]
+
+
+def test_holm_by_hand():
+    np.testing.assert_allclose(holm([0.01, 0.02, 0.03, 0.5]), [0.04, 0.06, 0.06, 0.5])
+    np.testing.assert_allclose(holm([0.5, 0.9]), [1.0, 1.0])
+    assert holm([]).tolist() == []
+    assert holm([0.2]).tolist() == [0.2]
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.floats(0.001, 0.999))
+@settings(max_examples=100, deadline=None)
+def test_holm_is_the_step_down_procedure(p, level):
+    """Reject the smallest while p_(i) (m - i + 1) <= level."""
+    rejected = np.zeros(len(p), dtype=bool)
+    for i, at in enumerate(np.argsort(p, kind="stable")):
+        if p[at] * (len(p) - i) > level:
+            break
+        rejected[at] = True
+    np.testing.assert_array_equal(holm(p) <= level, rejected)
+
+
+def test_indistinguishable_with_ties_and_nan():
+    nan = float("nan")
+    scores = [[0.8, 0.9, 0.7], [0.8, 0.9, 0.7], [0.9, nan, 0.9], [0.7, 0.8, 0.6]]
+    assert indistinguishable(scores, 0.5).tolist() == [True, True, False, False]
+    assert indistinguishable([[nan, 0.1], [0.2, nan]], 1.0).tolist() == [False, False]
+    assert indistinguishable([[0.3, 0.1]], 1.0).tolist() == [True]
+    assert indistinguishable([[0.0, 0.0], [0.0, 0.0]], 1.0).tolist() == [True, True]
+    losses = [[-0.5, -0.6], [-0.5 - 1e-16, -0.6 - 1e-16]]  # equal up to rounding
+    assert indistinguishable(losses, 1.0).tolist() == [True, True]
+
+
+def test_indistinguishable_does_not_change_its_argument():
+    scores = np.array([[0.8, 0.9, 0.7], [0.7, 0.9, 0.75]])
+    copy = scores.copy()
+    indistinguishable(scores, 0.5)
+    np.testing.assert_array_equal(scores, copy)
+
+
+@pytest.mark.parametrize(("only_a", "only_b"), [(0, 0), (5, 0), (3, 9), (9, 3), (6, 6), (40, 71)])
+def test_mcnemar_is_a_binomial_test(only_a, only_b):
+    a = np.array([1] * only_a + [0] * only_b + [1, 0] * 5, dtype=bool)
+    b = np.array([0] * only_a + [1] * only_b + [1, 0] * 5, dtype=bool)
+    result, mid = mcnemar(a, b), mcnemar(a, b, mid_p=True)
+    assert (result.only_a, result.only_b) == (only_a, only_b)
+    m = only_a + only_b
+    exact = binomtest(only_a, m).pvalue if m else 1.0
+    np.testing.assert_allclose(result.p_value, exact)
+    np.testing.assert_allclose(mid.p_value, exact - binom.pmf(only_a, m, 0.5) if m else 1.0)
+    assert mcnemar(b, a).p_value == result.p_value
+
+
+def test_mcnemar_keeps_its_level():
+    rng = np.random.default_rng(0)
+    a, b = rng.random((2, 1000, 200)) < 0.8
+    for mid_p in (False, True):
+        share = np.mean([mcnemar(x, y, mid_p=mid_p).p_value <= 0.05 for x, y in zip(a, b)])
+        assert share <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 1000)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: corrected_t_test([0.1], 0.5), "at least 2 folds"),
+        (lambda: corrected_t_test([0.1, np.nan], 0.5), "leave out models"),
+        (lambda: corrected_t_test([0.1, 0.2], -1.0), "rows tested / rows trained on"),
+        (lambda: holm([0.1, 1.2]), "between 0 and 1"),
+        (lambda: indistinguishable([0.1, 0.2], 0.5), r"got shape \(2,\)"),
+        (lambda: indistinguishable([[0.1, 0.2]], 0.5, level=5), "level must be between 0 and 1, got 5"),
+        (lambda: mcnemar([1, 0], [1]), "2 rows and correct_b 1"),
+        (lambda: mcnemar([0.5, 0], [1, 0]), "correct_a must be one-dimensional"),
+    ],
+)
+def test_errors_say_what_to_do(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

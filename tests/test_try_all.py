@@ -1,0 +1,516 @@
+"""TryThemAll: candidates equal to fitting each alone, a locked test, what finishes is kept."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_iris, make_classification
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GroupKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB as ScikitGaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import nearline
+from nearline import FAMILIES, LeakageWarning, TryThemAll
+from nearline.representations import REPRESENTATIONS
+from nearline.selection.contest import Contest, Rows, Rules
+from nearline.selection.families import Fold, families
+from nearline.selection.families._base import fit_weighted
+from nearline.selection.progress import Silent
+from nearline.selection.scoring import SCORERS, as_scorers
+
+CHEAP = ["majority", "nearest centroid", "least squares", "k-NN, L2"]
+
+
+def rows_of(n=240, d=6, n_classes=3, seed=0):
+    X, y = make_classification(
+        n, d, n_informative=4, n_redundant=1, n_classes=n_classes, class_sep=1.0, random_state=seed
+    )
+    return X, np.array(["ant", "bee", "cat", "dog"])[y]
+
+
+def mixed_table(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n) < 0.5, "yes", "no")
+    size = rng.normal(size=n) + (y == "yes")
+    size[rng.random(n) < 0.1] = np.nan
+    return (
+        pd.DataFrame(
+            {
+                "size": size,
+                "color": np.where(rng.random(n) < 0.3, None, rng.choice(["red", "blue", "green"], n)),
+                "day": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 400, n), "D"),
+                "member": rng.random(n) < 0.5,
+            }
+        ),
+        y,
+    )
+
+
+def fitted(X, y, fit=None, **options):
+    options = {"include": CHEAP, "progress": "silent"} | options
+    return TryThemAll(**options).fit(X, y, **(fit or {}))
+
+
+# -- families -----------------------------------------------------------------------------------------------------
+
+
+def folds_for(family, weights):
+    X, y = rows_of(n=150)
+    X = np.abs(X)
+    codes = np.unique(y, return_inverse=True)[1]
+    w = None if not weights else np.random.default_rng(1).integers(0, 4, 100).astype(float)
+    return Fold(X[:100], codes[:100], w, X[100:], 3), Fold(
+        sparse.csr_matrix(X[:100]), codes[:100], w, sparse.csr_matrix(X[100:]), 3
+    )
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_each_candidate_equals_a_fit_alone(name, weights):
+    family = FAMILIES[name]
+    for fold in folds_for(family, weights):
+        if family.refuses(fold):
+            continue
+        grid = family.grid(fold, "default")
+        outcomes = list(family.outcomes(fold, grid))
+        assert sorted(outcome.number for outcome in outcomes) == list(range(len(grid)))
+        for outcome in outcomes:
+            model = family.estimator(grid[outcome.number])
+            if family.path == "alpha":
+                check_path(model, fold, outcome)
+                continue
+            fit_weighted(model, fold)
+            np.testing.assert_array_equal(outcome.answers.labels, model.predict(fold.X_test))
+            if callable(getattr(model, "predict_proba", None)):
+                np.testing.assert_array_equal(
+                    outcome.answers.probabilities(), model.predict_proba(fold.X_test)
+                )
+
+
+def check_path(model, fold, outcome):
+    """The risk is within the gaps of both; labels differ only where scores are nearly equal."""
+    model.set_params(tol=1e-6)
+    fit_weighted(model, fold)
+    alone, scores = model.decision_function(fold.X_test), outcome.answers.scores
+    risk = model.risk(fold.X_train, fold.codes, fold.weights)
+    assert outcome.note == ""  # certified
+    best = model.solution_.value
+    assert model.gap_ is not None
+    assert model.gap_ * risk.null_value + best >= 0
+    different = outcome.answers.labels != model.predict(fold.X_test)
+    if scores.ndim == 1:
+        near = np.abs(alone) < 0.2 * np.abs(alone).max()
+    else:
+        top = np.sort(alone, axis=1)
+        near = top[:, -1] - top[:, -2] < 0.2 * np.abs(top).max()
+    assert not (different & ~near).any()
+
+
+def test_paths_are_within_the_sum_of_the_gaps():
+    X, y = rows_of()
+    codes = np.unique(y, return_inverse=True)[1]
+    fold = Fold(X, codes, None, X, 3)
+    for name in ("logistic, L2", "SVM, squared hinge", "logistic, L1", "SVM, Crammer-Singer"):
+        family = FAMILIES[name]
+        grid = family.grid(fold, "quick")
+        risk = family.estimator({}).risk(X, codes)
+        for outcome in family.outcomes(fold, grid):
+            alpha = grid[outcome.number]["alpha"]
+            precise = nearline.minimize(risk.with_alpha(alpha), tol=1e-9)
+            loss = risk.loss.value(np.asarray(outcome.answers.scores), codes).mean()
+            # The mean loss on the training rows is below the risk, which is within the tolerance of the best.
+            assert loss <= precise.value + 1.1e-3 * risk.null_value
+
+
+def test_a_class_that_a_fold_has_not_seen():
+    X, y = rows_of(n=90)
+    codes = np.unique(y, return_inverse=True)[1]
+    train = codes[:60] != 1
+    fold = Fold(X[:60][train], codes[:60][train], None, X[60:], 3)
+    for family in FAMILIES.values():
+        if family.refuses(fold):
+            continue
+        for outcome in family.outcomes(fold, family.grid(fold, "quick")[:2]):
+            assert set(np.unique(outcome.answers.labels)) <= {0, 2}, family.name
+            probabilities = outcome.answers.probabilities()
+            if probabilities is not None:
+                assert probabilities.shape == (30, 3)
+                assert (probabilities[:, 1] == 0).all()
+            for scorer in SCORERS.values():
+                scorer(outcome.answers, codes[60:], np.arange(3))
+
+
+def test_families_by_name():
+    assert [f.name for f in families(include=["k-NN"])] == ["k-NN, L2", "k-NN, cosine", "k-NN, L1"]
+    assert "sparsemax" not in [f.name for f in families(exclude="sparsemax")]
+    assert len(families("thorough")) > len(families()) > len(families("quick"))
+    with pytest.raises(ValueError, match="include: no family is called 'forest'. There are: majority"):
+        families(include=["forest"])
+    with pytest.raises(ValueError, match="Unknown preset 'slow': choose among 'quick'"):
+        families("slow")
+    with pytest.raises(ValueError, match="is that of a family already"):
+        families(own={"sparsemax": ScikitGaussianNB()})
+
+
+# -- the contest --------------------------------------------------------------------------------------------------
+
+
+def test_every_row_of_the_leaderboard_equals_a_loop_over_pipelines():
+    X, y = rows_of()
+    contest = fitted(X, y, include=None, exclude=["logistic", "SVM", "sparsemax"])
+    train = contest._train
+    folds = contest._rows(X, np.unique(y, return_inverse=True)[1], None, None, splits(contest), train).folds
+    assert {entry.representation for entry in contest.leaderboard_} == {"standardized", "as-is"}
+    for entry in contest.leaderboard_:
+        model = clone(FAMILIES[entry.family].estimator(entry.parameters))
+        pipeline = make_pipeline(REPRESENTATIONS[entry.representation].transformer(), model)
+        scores = cross_val_score(pipeline, X[train], y[train], cv=folds)
+        np.testing.assert_allclose(entry.scores["accuracy"], scores, rtol=0, atol=1e-15, err_msg=str(entry))
+
+
+def splits(contest):
+    from nearline.selection.splits import as_split
+
+    return as_split(contest.split, None, contest.seed)
+
+
+def test_same_bits_whatever_the_number_of_threads():
+    X, y = rows_of()
+    boards = []
+    for threads in (1, 2):
+        with nearline.num_threads(threads):
+            contest = fitted(X, y, include=None, preset="quick", scoring=["accuracy", "log-loss"])
+        boards.append(
+            [
+                (str(e), e.representation, *(s.tolist() for s in e.scores.values()))
+                for e in contest.leaderboard_
+            ]
+        )
+    assert str(boards[0]) == str(boards[1])
+
+
+class Spy(ClassifierMixin, BaseEstimator):
+    """Remembers which rows it saw: the first column is the row's number."""
+
+    seen: set = set()  # noqa: RUF012
+
+    def fit(self, X, y):
+        Spy.seen |= set(np.asarray(X)[:, 0].astype(int).tolist())
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        Spy.seen |= set(np.asarray(X)[:, 0].astype(int).tolist())
+        return np.repeat(self.classes_[:1], len(X))
+
+
+def test_no_test_row_is_seen_before_the_test_is_opened():
+    X, y = rows_of()
+    X = np.column_stack([np.arange(len(X), dtype=float), X])
+    Spy.seen = set()
+    contest = TryThemAll(include=["majority"], own={"spy": Spy()}, progress="silent")
+    with pytest.warns(LeakageWarning, match="Leave the column out"):
+        contest.fit(X, y)
+    # as-is keeps the numbers; standardized ones are other numbers, few of which are whole
+    locked = set(range(len(X))) - set(contest._train.tolist())
+    assert len(locked) == 48
+    assert not {e for e in Spy.seen if e in locked and e > 3}
+    assert contest.openings_ == 0
+
+
+def test_the_test_is_scored_once_and_openings_are_counted():
+    X, y = rows_of()
+    contest = fitted(X, y, scoring=["accuracy", "log-loss", "auc"])
+    first, second = contest.open_test(), contest.open_test()
+    assert (first.openings, second.openings, contest.openings_) == (1, 2, 2)
+    assert first.scores == second.scores
+    interval = first.intervals["accuracy"]
+    assert interval.low < first.scores["accuracy"] < interval.high
+    assert "opened 2 times" in str(second)
+    assert first.confusion.sum() == first.n_rows == 48
+    assert [row["rows"] for row in first.per_class()] == first.confusion.sum(axis=1).tolist()
+    assert (
+        accuracy_score(y[np.setdiff1d(np.arange(240), contest._train)], contest.predict(contest._X_test))
+        == (first.scores["accuracy"])
+    )
+
+
+def test_refit_on_all_rows_keeps_the_score_of_the_earlier_model():
+    X, y = rows_of()
+    plain, whole = fitted(X, y), fitted(X, y, refit="all")
+    before = whole.predict(X)
+    np.testing.assert_array_equal(before, plain.predict(X))
+    result = whole.open_test()
+    assert result.scores == plain.open_test().scores
+    assert result.refitted
+    assert "the score is the earlier model's" in str(result)
+    np.testing.assert_array_equal(whole.predict(X), whole.estimator(whole.chosen_).fit(X, y).predict(X))
+
+
+def test_without_a_test_part():
+    X, y = rows_of()
+    contest = fitted(X, y, test=None)
+    assert len(contest._train) == len(X)
+    with pytest.raises(ValueError, match="no test rows: test=None"):
+        contest.open_test()
+    scores = cross_val_score(TryThemAll("quick", include=CHEAP, test=None, progress="silent"), X, y, cv=3)
+    assert scores.shape == (3,)
+
+
+def test_a_test_set_of_ones_own():
+    X, y = rows_of()
+    contest = fitted(X[:150], y[:150], test=(X[150:], y[150:]))
+    assert contest.open_test().n_rows == 90
+    with pytest.raises(ValueError, match="a label that no training row has: 'emu'"):
+        fitted(X[:150], y[:150], test=(X[150:], np.repeat("emu", 90)))
+    with pytest.warns(LeakageWarning, match="test"):
+        fitted(X[:150], y[:150], test=(X[100:], y[100:]))
+
+
+def test_groups_and_time():
+    X, y = rows_of()
+    groups = np.repeat(np.arange(24), 10)
+    contest = fitted(X, y, fit={"groups": groups})
+    train = contest._train
+    locked = np.setdiff1d(np.arange(240), train)
+    assert not set(groups[train]) & set(groups[locked])
+    assert contest.open_test().intervals["accuracy"].method != "Wilson"
+    later = fitted(X, y, split="time")
+    assert later._train.tolist() == list(range(192))
+    with pytest.raises(ValueError, match="split='group' needs groups"):
+        fitted(X, y, split="group")
+    with pytest.warns(LeakageWarning, match="group"):
+        fitted(X, y, folds=5, fit={"groups": groups}, split="stratified")
+    contest = fitted(X, y, folds=GroupKFold(4), fit={"groups": groups})
+    assert len(contest.best_.scores["accuracy"]) == 4
+
+
+def test_one_standard_error_is_the_simplest_good_one():
+    X, y = rows_of()
+    contest = fitted(X, y, choose="one-se", include=["k-NN, L2"])
+    board, best, chosen = contest.leaderboard_, contest.best_, contest.chosen_
+    assert chosen.parameters["n_neighbors"] >= best.parameters["n_neighbors"]
+    assert board.mean(chosen) >= board.mean(best) - board.error(best)
+    simpler = [e for e in board.mates(best) if e.parameters["n_neighbors"] > chosen.parameters["n_neighbors"]]
+    assert all(board.mean(e) < board.mean(best) - board.error(best) for e in simpler)
+
+
+def test_leaderboard_as_frames():
+    X, y = rows_of()
+    board = fitted(X, y, scoring=["accuracy", "log-loss"]).leaderboard_
+    frame, other = board.to_pandas(), board.to_polars()
+    assert len(frame) == other.height == len(board) == len(board.records())
+    assert frame["accuracy"].is_monotonic_decreasing
+    assert frame["not distinguishable from best"].iloc[0]
+    assert board.records()[0]["parameters"] == board.best.parameters
+    text = str(board)
+    assert "n/a" in text  # least squares has no probabilities
+    assert "skipped" not in text
+    assert "the best of each family" in text
+
+
+# -- what does not finish -----------------------------------------------------------------------------------------
+
+
+class Trouble(ClassifierMixin, BaseEstimator):
+    """Raises an error while it is fitted."""
+
+    def __init__(self, error=None):
+        self.error = error
+
+    def fit(self, X, y):
+        raise self.error
+
+
+def test_interrupted_contests_keep_what_is_done():
+    X, y = rows_of()
+    contest = fitted(X, y, own={"trouble": Trouble(KeyboardInterrupt())})
+    assert contest.interrupted_
+    assert {e.family for e in contest.leaderboard_} == set(CHEAP)
+    assert len(contest.predict(X)) == len(X)
+
+
+def test_families_that_fail_are_skipped_with_the_reason():
+    X, y = rows_of()
+    contest = fitted(X, y, own={"trouble": Trouble(ValueError("no such thing"))})
+    assert ["trouble"] * 2 == [one.family for one in contest.leaderboard_.skipped]
+    assert "ValueError: no such thing" in str(contest.leaderboard_)
+    with pytest.raises(
+        ValueError, match="No family could be tried on these data. trouble: ValueError: no such"
+    ):
+        fitted(X, y, include=(), own={"trouble": Trouble(ValueError("no such thing"))})
+
+
+def test_a_time_limit_decides_how_many_finish_but_not_their_scores(monkeypatch):
+    X, y = rows_of()
+    clock = iter(np.arange(0.0, 1e6, 1.0))
+    monkeypatch.setattr("nearline.selection.contest.perf_counter", lambda: next(clock))
+    short = fitted(X, y, time_limit=20.0)
+    monkeypatch.setattr("nearline.selection.contest.perf_counter", time.perf_counter)
+    whole = {(str(e), e.representation): e for e in fitted(X, y).leaderboard_}
+    assert 0 < len(short.leaderboard_) < len(whole)
+    assert any(one.reason == "the time limit had passed" for one in short.leaderboard_.skipped)
+    for entry in short.leaderboard_:
+        np.testing.assert_array_equal(
+            entry.scores["accuracy"], whole[str(entry), entry.representation].scores["accuracy"]
+        )
+
+
+def test_families_that_do_not_fit_into_memory_are_skipped():
+    X, y = rows_of()
+    classes, codes = np.unique(y, return_inverse=True)
+    folds = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(120))]
+    rows = Rows(X, codes, classes, None, folds)
+    rules = Rules(as_scorers("accuracy"), "quick", Silent(), memory=1e4)
+    board = Contest(rows, families(include=CHEAP), [REPRESENTATIONS["standardized"]], rules).run()
+    assert {e.family for e in board} == set()
+    assert "GB of memory" in board.skipped[0].reason
+
+
+# -- inputs -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("as_polars", [False, True])
+def test_tables_with_missing_values_dates_and_names(as_polars):
+    X, y = mixed_table()
+    X = (
+        pl.DataFrame({name: X[name].astype(object).where(X[name].notna(), None).tolist() for name in X})
+        if as_polars
+        else X
+    )
+    contest = fitted(X, y, preset="quick", include=None)
+    assert contest.open_test().scores["accuracy"] > 0.5
+    assert "time-stamp" in {finding.name for finding in contest.findings_}
+    assert len(contest.predict(X[:3] if not as_polars else X.head(3))) == 3
+
+
+def test_texts():
+    rng = np.random.default_rng(0)
+    words = {
+        "ham": ["meet", "lunch", "home", "later", "love"],
+        "spam": ["win", "cash", "prize", "free", "call"],
+    }
+    y = rng.choice(["ham", "spam"], 150)
+    X = [" ".join(rng.choice(words[label] + ["the", "you", "now"], 6)) for label in y]
+    contest = fitted(X, y, preset="quick", include=None)
+    assert contest.open_test().scores["accuracy"] > 0.9
+    assert contest.predict(["win a prize now call"]).tolist() == ["spam"]
+    with pytest.raises(ValueError, match="fitted on texts, got numbers"):
+        contest.predict(np.zeros((2, 2)))
+
+
+def test_sparse_rows_and_missing_numbers():
+    X, y = rows_of()
+    X[np.abs(X) < 0.5] = 0.0
+    a = fitted(sparse.csr_matrix(X), y)
+    assert a.predict(sparse.csr_matrix(X)).shape == (240,)
+    X[::7, 2] = np.nan
+    b = fitted(X, y)
+    assert b.predict(X).shape == (240,)
+
+
+def test_weights_of_rows_and_classes():
+    X, y = rows_of()
+    weights = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
+    contest = fitted(
+        X, y, fit={"sample_weight": weights}, class_weight="balanced", scoring=["accuracy", "auc"]
+    )
+    assert contest.open_test().intervals["accuracy"].method.startswith("bootstrap")
+    heavy = fitted(X, y, class_weight={"ant": 1000.0}, include=["logistic, L2"], preset="quick")
+    assert (heavy.predict(X) == "ant").mean() > 0.5
+    with pytest.raises(ValueError, match="class_weight has 'emu', which is no label"):
+        fitted(X, y, class_weight={"emu": 2.0})
+
+
+@pytest.mark.parametrize("method", ["temperature", "sigmoid"])
+def test_calibrated_probabilities(method):
+    X, y = rows_of()
+    contest = fitted(X, y, calibrate=method, include=["SVM, squared hinge"], preset="quick")
+    np.testing.assert_allclose(contest.predict_proba(X).sum(axis=1), 1.0)
+    assert np.isfinite(nearline.brier_score(y, contest.predict_proba(X), contest.classes_))
+
+
+def test_nested_scores():
+    X, y = rows_of()
+    contest = fitted(X, y, nested=True, folds=3, scoring=["accuracy", "log-loss"])
+    assert contest.nested_["accuracy"].shape == (3,)
+    inner = clone(contest).set_params(test=None, nested=False)
+    train, test = contest._folds[0]
+    rows, labels = X[contest._train], y[contest._train]
+    assert (
+        inner.fit(rows[train], labels[train]).score(rows[test], labels[test])
+        == contest.nested_["accuracy"][0]
+    )
+
+
+def test_pure_noise_is_called_noise():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 50)), rng.integers(0, 2, 400)
+    contest = fitted(X, y, preset="quick", include=None, test=0.5)
+    result = contest.open_test()
+    assert 0.5 in result.intervals["accuracy"]
+    assert result.cross_validation["accuracy"] > 0.5  # the best of many is optimistic
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"choose": "worst"}, "choose must be 'best' or 'one-se', got 'worst'"),
+        ({"refit": "none"}, "refit must be 'train' or 'all'"),
+        ({"calibrate": "isotonic"}, "calibrate must be None"),
+        ({"time_limit": 0}, "time_limit must be a number of seconds > 0"),
+        ({"test": 1.5}, "test must be a share of the rows between 0 and 1, got 1.5"),
+        ({"folds": 1}, "folds must be between 2 and the number of training rows, 192, got 1"),
+        ({"folds": "many"}, "Unknown folds 'many'"),
+        ({"split": "random"}, "Unknown split 'random'"),
+        ({"scoring": "goodness"}, "Unknown scoring 'goodness'"),
+        ({"scoring": []}, "at least one score"),
+        ({"progress": "loud"}, "Unknown progress 'loud'"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(*rows_of(), **options)
+
+
+def test_bad_labels():
+    X, y = rows_of()
+    with pytest.raises(ValueError, match="1 class: 'ant'"):
+        fitted(X, np.repeat("ant", len(X)))
+    missing = y.astype(object)
+    missing[3] = None
+    with pytest.raises(ValueError, match="1 labels are missing .NaN or None., the first in row 3"):
+        fitted(X, missing)
+    with pytest.raises(ValueError, match="folds must be between 2 and the number of training rows, 2, got 5"):
+        fitted(X[:3], np.array(["ant", "bee", "bee"]), test=0.9)
+    with pytest.raises(ValueError, match="training part has 2 rows of 1 class.*too few to learn from"):
+        fitted(X[:4], np.array(["bee", "bee", "ant", "ant"]), test=0.5, split="time")
+
+
+@parametrize_with_checks(
+    [
+        TryThemAll(
+            "quick", include=["majority", "least squares", "k-NN, L2"], folds=2, test=None, progress="silent"
+        )
+    ],
+    expected_failed_checks=lambda _: {
+        f"check_sample_weight_equivalence_on_{kind}_data": "rows are dealt to folds, repeated ones to several"
+        for kind in ("dense", "sparse")
+    },
+)
+@pytest.mark.filterwarnings("ignore::nearline.selection.try_all.LeakageWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_iris_by_default():
+    X, y = load_iris(return_X_y=True)
+    contest = TryThemAll(progress="silent").fit(X, y)
+    assert len(contest.leaderboard_) > 200
+    assert contest.open_test().scores["accuracy"] > 0.85
