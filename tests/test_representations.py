@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nearline import LogisticRegression
 from nearline.representations import (
@@ -25,7 +26,7 @@ from nearline.representations import (
     kind_of,
     representations,
 )
-from nearline.representations.numbers import AsNumbers
+from nearline.representations.numbers import AsNumbers, NormalRanks
 from nearline.representations.texts import Characters, Words, documents
 
 N = 60
@@ -246,14 +247,24 @@ def test_kinds(given, kind):
 
 def test_one_column_of_few_strings_is_a_table():
     assert kind_of(pd.DataFrame({"color": ["red", "blue"] * 20})) == "table"
+    assert kind_of(pd.DataFrame({"number": [str(i / 7) for i in range(200)]})) == "table"
     assert kind_of(pd.DataFrame({"x": [1.0, None]})) == "table"
     assert kind_of(pd.DataFrame({"when": pd.date_range("2020", periods=3)})) == "table"
 
 
-@pytest.mark.parametrize("X", [np.arange(3.0), np.zeros((2, 2, 2)), [1, 2, 3], np.array(5)])
+@pytest.mark.parametrize(
+    "X", [np.arange(3.0), np.zeros((2, 2, 2)), [1, 2, 3], np.array(5), "one text", 7, []]
+)
 def test_what_has_no_rows_and_columns_is_refused(X):
     with pytest.raises(ValueError, match="Rows must be numbers with rows and columns"):
         kind_of(X)
+
+
+def test_one_long_text_among_many_takes_no_room():
+    """As an array of strings, these would be 40 GB."""
+    texts = ["a short text"] * 10_000 + ["long " * 200_000]
+    assert kind_of(texts) == "texts"
+    assert [r.name for r in representations(texts, "quick")] == ["words"]
 
 
 def test_unknown_preset():
@@ -365,8 +376,11 @@ def test_columns_are_found_by_name_and_missing_ones_named():
 def test_arrays_are_read_by_place():
     X = mixed()[["whole", "color"]]
     encoder = TableEncoder().fit(X)
-    np.testing.assert_array_equal(encoder.transform(X.to_numpy()), encoder.transform(X))
-    with pytest.raises(ValueError, match="The model was fitted with 2 columns, got 1"):
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        np.testing.assert_array_equal(encoder.transform(X.to_numpy()), encoder.transform(X))
+    encoder = TableEncoder().fit(X.to_numpy())
+    assert encoder.get_feature_names_out()[0] == "x0"
+    with pytest.raises(ValueError, match="X has 1 features, but TableEncoder is expecting 2"):
         encoder.transform(X[["whole"]].to_numpy())
     assert TableEncoder().fit_transform(numbers()).shape == (N, 5)
 
@@ -419,7 +433,12 @@ def test_tables_that_cannot_be_read_are_refused():
     ):
         TableEncoder("log").fit(mixed())
     with pytest.raises(ValueError, match="A table needs rows and columns, got an array of shape"):
-        TableEncoder().fit(np.array(["a", "b"], dtype=object))
+        REPRESENTATIONS["table"].prepare(np.array(["a", "b"], dtype=object))
+
+
+@parametrize_with_checks([AsNumbers(), NormalRanks(), TableEncoder()])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
 
 
 def test_table_encoder_clones_pickles_and_sets_output():

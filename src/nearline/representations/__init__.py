@@ -1,5 +1,6 @@
 """How rows become numbers: tables, texts, sparse and dense numbers; fitted inside each fold, once for all models."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from nearline.representations._base import (
     has_nulls,
     is_frame,
     kind_of_series,
-    library_of,
     names_of,
     series_of,
     strings_in,
@@ -76,11 +76,13 @@ def kind_of(X: Any) -> str:
         return "sparse"
     if is_frame(X):
         return _kind_of_frame(X)
-    values = np.asarray(list(X) if library_of(X) in ("pandas", "polars") else X)
+    # a list of texts is never made an array: that would give each of them the length of the longest
+    listed = isinstance(X, Iterable) and not isinstance(X, str) and getattr(X, "ndim", 1) == 1
+    if listed and strings_in(list(X)):
+        return "texts"
+    values = np.asarray(X)
     if values.ndim == 2:
         return "numbers" if values.dtype.kind in "biuf" or _all_numbers(values) else "table"
-    if values.ndim == 1 and (values.dtype.kind in "UT" or strings_in(values)):
-        return "texts"
     raise ValueError(
         f"Rows must be numbers with rows and columns, a table, or a list of texts; got {type(X).__name__} of shape "
         f"{values.shape} and type {values.dtype}. Reshape your data: one column of numbers is X.reshape(-1, 1)."
@@ -93,9 +95,7 @@ def _kind_of_frame(X: Any) -> str:
     kinds = {kind_of_series(series) for series in columns}
     if kinds == {"number"} and not any(map(has_nulls, columns)):
         return "numbers"
-    return (
-        "texts" if len(columns) == 1 and kinds == {"string"} and is_text(read_series(columns[0])) else "table"
-    )
+    return "texts" if len(columns) == 1 and is_text(read_series(columns[0])) else "table"
 
 
 def _all_numbers(values: Any) -> bool:

@@ -100,9 +100,8 @@ def has_nulls(series: Any) -> bool:
     return bool(np.isnan(values.astype(np.float64)).any()) if values.dtype.kind == "f" else True
 
 
-def strings_in(values: Any) -> bool:
-    """Whether one-dimensional values are strings, some of them perhaps missing."""
-    values = np.asarray(values, dtype=object).tolist()
+def strings_in(values: list[Any]) -> bool:
+    """Whether values are strings, some of them perhaps missing."""
     return any(isinstance(v, str) for v in values) and all(
         isinstance(v, str) or str(v) in NOTHING for v in values
     )

@@ -1,6 +1,7 @@
 """Codes: how each column of a table becomes numbers, as learned from training rows."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -21,6 +22,11 @@ FARTHEST = 1e18  # the squares of larger numbers are infinite in float32
 
 class Code(ABC):
     """How one column becomes numbers, as learned from the training rows."""
+
+    @classmethod
+    @abstractmethod
+    def fit(cls, name: str, column: Column, scale: Fit) -> Self:
+        """Learn from the training rows, of which some have a value; numbers are put on the scale."""
 
     @property
     @abstractmethod
@@ -114,9 +120,10 @@ class CategoryCode(Code):
     missing: bool
 
     @classmethod
-    def fit(cls, name: str, column: StringColumn) -> Self:
-        present = column.present().tolist()
-        return cls(name, tuple(column.distinct.values[c] for c in present), bool((column.codes < 0).any()))
+    def fit(cls, name: str, column: Column, scale: Fit) -> Self:
+        strings = column.strings()
+        values = tuple(strings.distinct.values[code] for code in strings.present())
+        return cls(name, values, bool((strings.codes < 0).any()))
 
     @property
     def names(self) -> list[str]:
@@ -144,16 +151,15 @@ class TextCode(Code):
     directions: Array  # (tokens, topics)
 
     @classmethod
-    def fit(cls, name: str, column: StringColumn) -> Self:
-        tf, tokens = column.grams()
+    def fit(cls, name: str, column: Column, scale: Fit) -> Self:
+        tf, tokens = column.strings().grams()
         frequencies = np.bincount(tf.indices, minlength=tf.shape[1])
         keep = frequencies > 0
         idf = inverse_frequencies(frequencies[keep], tf.shape[0], tf.dtype)
         rows = weighted(tf, keep, idf)
         count = min(TOPICS, *rows.shape)
-        with (
-            single_threaded_blas
-        ):  # small factors: threads would wait for each other, and change the last digits
+        # small factors: threads would wait for each other, and change the last digits
+        with single_threaded_blas:
             V = np.ascontiguousarray(randomized_svd(rows, count, random_state=0)[2].T)
         length = float(np.sqrt(((rows @ V) ** 2).sum(axis=1).mean()))
         return cls(name, {t: j for j, t in enumerate(tokens[keep])}, idf, V / np.float32(length or 1.0))
@@ -172,26 +178,31 @@ class TextCode(Code):
 
 
 def is_text(column: Column) -> bool:
-    """Whether strings are texts rather than categories: many are distinct."""
+    """Whether a column holds texts: strings that are no numbers, no dates, and too varied for categories."""
     strings = column.strings()
-    return len(strings.present()) > min(CATEGORIES, max(FEW, len(strings.codes) // 2))
+    return _string_code(strings) is TextCode
 
 
-def _string_code(name: str, column: StringColumn, scale: Fit) -> Code | None:
+def _string_code(column: StringColumn) -> type[Code] | None:
+    """What strings hold, by those that occur; None: nothing."""
     present = column.present()
     if not len(present):
         return None
     if np.isfinite(column.distinct.numbers[present]).all():
-        return NumberCode.fit(name, column, scale)
+        return NumberCode
     if np.isfinite(column.distinct.seconds[present]).all():
-        return DateCode.fit(name, column, scale)
-    return TextCode.fit(name, column) if is_text(column) else CategoryCode.fit(name, column)
+        return DateCode
+    return TextCode if len(present) > min(CATEGORIES, max(FEW, len(column.codes) // 2)) else CategoryCode
+
+
+KINDS: dict[str, Callable[[Column], type[Code] | None]] = {
+    "number": lambda column: None if np.isnan(column.numbers).all() else NumberCode,
+    "date": lambda column: None if np.isnan(column.seconds).all() else DateCode,
+    "string": lambda column: _string_code(column.strings()),
+}
 
 
 def code_of(name: str, column: Column, scale: Fit) -> Code | None:
     """How a column becomes numbers, from its training rows; None where all of them are missing."""
-    if isinstance(column, StringColumn):
-        return _string_code(name, column, scale)
-    if column.kind == "date":
-        return None if np.isnan(column.seconds).all() else DateCode.fit(name, column, scale)
-    return None if np.isnan(column.numbers).all() else NumberCode.fit(name, column, scale)
+    kind = KINDS[column.kind](column)
+    return kind.fit(name, column, scale) if kind else None

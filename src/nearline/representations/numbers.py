@@ -114,15 +114,14 @@ class Numeric(Representation):
 
     def steps(self) -> list[Any]:
         """What is fitted, in order."""
-        # an all-missing column stays, as zeros: what is fitted in another fold has the same columns
+        # a column that is all missing in the training rows stays, as zeros: no warning, the same places
         imputer = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
         return [step for step in (imputer if self.missing else None, self.scaler()) if step is not None]
 
     def adapted(self, X: Any) -> Self:
         raw = X if is_sparse(X) else _raw(X)
-        return replace(
-            self, missing=bool(raw.dtype.kind == "f" and not is_sparse(raw) and np.isnan(raw).any())
-        )
+        floats = raw.dtype.kind == "f" and not is_sparse(raw)
+        return replace(self, missing=bool(floats and np.isnan(raw).any()))
 
     def transformer(self) -> Any:
         return make_pipeline(AsNumbers(), *self.steps())

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nearline.arrays import Array
 from nearline.representations._base import Prepared, Representation, is_frame
@@ -96,13 +96,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = []  # float32, whatever comes
         return tags
 
     def fit(self, X: Any, y: Any = None) -> "TableEncoder":
         """Learn from the training rows."""
         if self.scale not in SCALES:
             raise ValueError(f"Unknown scale {self.scale!r}: choose among {', '.join(map(repr, SCALES))}.")
-        columns = read_columns(X)
+        columns = self._columns(X, reset=True)
         self.encoding_ = Encoding.fit(columns, self.scale)
         self.columns_ = list(columns)
         self.n_features_in_ = len(columns)
@@ -110,15 +111,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             self.feature_names_in_ = np.array(self.columns_, dtype=object)
         return self
 
+    def _columns(self, X: Any, *, reset: bool) -> dict[str, Column]:
+        if is_frame(X):
+            return read_columns(X)
+        X = validate_data(self, X, dtype=None, ensure_all_finite=False, reset=reset)
+        return read_columns(X)
+
     def transform(self, X: Any) -> Any:
-        """Rows as numbers. The columns of a frame are found by name, others are ignored."""
+        """Rows as numbers. The columns of a frame are found by name, others are ignored; those of an array by place."""
         check_is_fitted(self)
-        columns = read_columns(X)
+        columns = self._columns(X, reset=False)
         if not is_frame(X):
-            if len(columns) != self.n_features_in_:
-                raise ValueError(
-                    f"The model was fitted with {self.n_features_in_} columns, got {len(columns)}."
-                )
             columns = dict(zip(self.columns_, columns.values()))
         lacking = [name for name in self.columns_ if name not in columns]
         if lacking:

@@ -77,6 +77,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     model_ : the fitted model, a scikit-learn pipeline.
     findings_ : what the checks for leaks found.
     nested_ : scores of the whole procedure on outer folds, if asked for.
+    test_rows_ : numbers of the rows that were locked away (None for test rows of your own, or none).
     openings_ : how often the test was opened.
 
     Examples
@@ -205,6 +206,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         n = len(codes)
         self._all = (X, codes, weights)
         self._train, self._test_rows, self._X_test = np.arange(n), None, None
+        self.test_rows_: Array | None = None
         if self.test is None:
             return
         if isinstance(self.test, (tuple, list)):
@@ -219,6 +221,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             self._test_rows = TestRows(codes_test, self.classes_, in_time=split.kind == "time")
             return
         self._train, test = split.holdout(codes, groups, self.test)
+        self.test_rows_ = test
         self._X_test = _safe_indexing(X, test)
         self._test_rows = TestRows(
             codes[test],
