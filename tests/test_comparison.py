@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, binomtest, ttest_1samp
+from scipy.stats import binom, binomtest, norm, ttest_1samp
 from sklearn.model_selection import PredefinedSplit, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
@@ -17,7 +17,7 @@ if str(ROOT) not in sys.path:
 
 from benchmarks.studies import intervals as study  # noqa: E402
 
-from nearline.selection.comparison import corrected_t_test, holm, indistinguishable, mcnemar  # noqa: E402
+from nearline.selection.comparison import Hits, corrected_t_test, holm, indistinguishable, mcnemar  # noqa: E402
 
 
 def test_without_overlap_it_is_the_t_test():
@@ -144,3 +144,35 @@ def test_mcnemar_keeps_its_level():
 def test_errors_say_what_to_do(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_hits_tell_what_few_folds_cannot():
+    rng = np.random.default_rng(0)
+    right = np.array([rng.random(1000) < p for p in (0.95, 0.95, 0.88)])
+    hits = Hits(np.packbits(right, axis=1), 1000)
+    scores = right.reshape(3, 5, 200).mean(axis=2)
+    scores[2] += [0.04, -0.04, 0.03, -0.03, 0.0]  # folds that differ a lot
+    assert indistinguishable(scores, 0.25).tolist() == [True, True, True]
+    assert indistinguishable(scores, 0.25, hits=hits).tolist() == [True, True, False]
+    best, other = right[0].astype(float), right[2].astype(float)
+    d = best - other
+    z = d.mean() / np.sqrt(2.25 * d.var() / 1000)
+    np.testing.assert_allclose(hits.p_values(0, np.array([2]), 5, 0.25), 2 * norm.sf(z))
+    np.testing.assert_array_equal(hits.p_values(0, np.array([0]), 5, 0.25), 1.0)
+
+
+def test_hits_of_equal_models_are_seldom_told_apart():
+    rejected, n_sets, n = 0, 300, 100
+    for seed in range(n_sets):
+        rng = np.random.default_rng(seed)
+        y = rng.permutation(np.arange(n) % 2)
+        X = rng.standard_normal((n, 6)) + 0.4 * y[:, None]
+        right = np.zeros((2, n), bool)
+        for fold in range(5):
+            test = np.arange(n) % 5 == fold
+            for a, part in enumerate((X[:, :3], X[:, 3:])):
+                distances = ((part[test][:, None] - part[~test][None]) ** 2).sum(axis=2)
+                right[a, test] = y[~test][distances.argmin(axis=1)] == y[test]
+        hits = Hits(np.packbits(right, axis=1), n)
+        rejected += hits.p_values(0, np.array([1]), 5, 0.25)[0] < 0.05
+    assert rejected <= n_sets * 0.05 + 2 * np.sqrt(n_sets * 0.05 * 0.95)

@@ -150,7 +150,7 @@ def test_families_by_name():
     assert [f.name for f in families(include=["k-NN"])] == ["k-NN, L2", "k-NN, cosine", "k-NN, L1"]
     assert "sparsemax" not in [f.name for f in families(exclude="sparsemax")]
     assert len(families("thorough")) > len(families()) > len(families("quick"))
-    with pytest.raises(ValueError, match="include: no family is called 'forest'. There are: majority"):
+    with pytest.raises(ValueError, match=r"include: no family is called 'forest'. There are: majority"):
         families(include=["forest"])
     with pytest.raises(ValueError, match="Unknown preset 'slow': choose among 'quick'"):
         families("slow")
@@ -339,10 +339,10 @@ def test_interrupted_contests_keep_what_is_done():
 def test_families_that_fail_are_skipped_with_the_reason():
     X, y = rows_of()
     contest = fitted(X, y, own={"trouble": Trouble(ValueError("no such thing"))})
-    assert ["trouble"] * 2 == [one.family for one in contest.leaderboard_.skipped]
+    assert [one.family for one in contest.leaderboard_.skipped] == ["trouble"] * 2
     assert "ValueError: no such thing" in str(contest.leaderboard_)
     with pytest.raises(
-        ValueError, match="No family could be tried on these data. trouble: ValueError: no such"
+        ValueError, match=r"No family could be tried on these data. trouble: ValueError: no such"
     ):
         fitted(X, y, include=(), own={"trouble": Trouble(ValueError("no such thing"))})
 
@@ -485,11 +485,11 @@ def test_bad_labels():
         fitted(X, np.repeat("ant", len(X)))
     missing = y.astype(object)
     missing[3] = None
-    with pytest.raises(ValueError, match="1 labels are missing .NaN or None., the first in row 3"):
+    with pytest.raises(ValueError, match=r"1 labels are missing .NaN or None., the first in row 3"):
         fitted(X, missing)
     with pytest.raises(ValueError, match="folds must be between 2 and the number of training rows, 2, got 5"):
         fitted(X[:3], np.array(["ant", "bee", "bee"]), test=0.9)
-    with pytest.raises(ValueError, match="training part has 2 rows of 1 class.*too few to learn from"):
+    with pytest.raises(ValueError, match=r"training part has 2 rows of 1 class.*too few to learn from"):
         fitted(X[:4], np.array(["bee", "bee", "ant", "ant"]), test=0.5, split="time")
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import bdtr, stdtr
+from scipy.special import bdtr, ndtr, stdtr
 
 from nearline.arrays import Array
 
@@ -73,16 +73,20 @@ def holm(p_values: Any) -> Array:
     return adjusted
 
 
-def indistinguishable(scores: Any, test_to_train: float, level: float = 0.05) -> Array:
-    """Which candidates the folds cannot tell from the one of best mean: Holm-adjusted corrected t-tests with p > level.
+def indistinguishable(
+    scores: Any, test_to_train: float, level: float = 0.05, hits: "Hits | None" = None
+) -> Array:
+    """Which candidates the folds cannot tell from the one of best mean: Holm-adjusted corrected tests with p > level.
 
-    Approximate: the correction of the t-test is a rule of thumb, and the best was chosen by the same scores. A candidate
+    Approximate: the correction of the tests is a rule of thumb, and the best was chosen by the same scores. A candidate
     in the mask is not shown to be as good, only not shown to be worse.
 
     Parameters
     ----------
     scores : (candidates, folds), larger is better, on the same folds. Candidates with a NaN are False.
     test_to_train : rows tested / rows trained on, 1 / (K - 1) for K folds.
+    hits : which rows each candidate had right, where scores are accuracies of independent rows. Their number tells the
+        variance far better than a few folds do.
 
     Returns
     -------
@@ -106,11 +110,37 @@ def indistinguishable(scores: Any, test_to_train: float, level: float = 0.05) ->
         return mask
     best = int(np.argmax(np.where(mask, S.mean(axis=1), -np.inf)))
     others = np.flatnonzero(mask & (np.arange(len(S)) != best))
-    differences = S[best] - S[others]
-    differences[np.abs(differences) <= ROUNDING * np.abs(S[mask]).max()] = 0.0
-    _, p = _corrected(differences, test_to_train)
+    if hits is None:
+        differences = S[best] - S[others]
+        differences[np.abs(differences) <= ROUNDING * np.abs(S[mask]).max()] = 0.0
+        _, p = _corrected(differences, test_to_train)
+    else:
+        p = hits.p_values(best, others, S.shape[1], test_to_train)
     mask[others] = holm(p) > level
     return mask
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Rows that candidates had right when they were left out, a bit each.
+
+    The difference of two accuracies is the mean over n rows of d = right_a - right_b; its variance, var(d) / n if the models
+    were fixed, is taken (1 + J test_to_train) times for the models that J folds fit to overlapping rows: the correction
+    of :func:`corrected_t_test`, with the variance from rows instead of folds.
+    """
+
+    bits: Array  # (candidates, bytes)
+    n_rows: int
+
+    def p_values(self, a: int, others: Array, n_folds: int, test_to_train: float) -> Array:
+        """Two-sided, of candidate a against others."""
+        right = np.array([np.unpackbits(row).sum(dtype=np.int64) for row in self.bits])
+        either = np.array([np.unpackbits(self.bits[a] ^ self.bits[b]).sum(dtype=np.int64) for b in others])
+        mean = (right[a] - right[others]) / self.n_rows
+        variance = np.maximum(either / self.n_rows - mean**2, 0.0)
+        error = np.sqrt((1.0 + n_folds * test_to_train) * variance / self.n_rows)
+        statistic = np.where(either > 0, np.abs(mean) / np.where(error > 0, error, 1e-300), 0.0)
+        return np.asarray(2.0 * ndtr(-statistic))
 
 
 def mcnemar(correct_a: Any, correct_b: Any, *, mid_p: bool = False) -> McNemar:

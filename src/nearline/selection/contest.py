@@ -2,8 +2,10 @@
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from threading import Event
 from time import perf_counter
 from typing import Any
 
@@ -16,6 +18,10 @@ from nearline.selection.families import Family, Fold, Outcome
 from nearline.selection.leaderboard import Entry, Leaderboard, Skipped
 from nearline.selection.progress import Progress
 from nearline.selection.scoring import Scorer
+from nearline.threads import get_num_threads, num_threads
+from nearline.tiles import single_threaded_blas
+
+SIDE_BY_SIDE = 50_000  # numbers in a fold from which folds run at the same time; smaller ones wait for Python
 
 
 class OutOfTime(Exception):
@@ -43,6 +49,7 @@ class Rows:
     classes: Array
     weights: Array | None
     folds: list[tuple[Array, Array]]
+    independent: bool = True  # not of groups, nor in time
 
     @property
     def test_to_train(self) -> float:
@@ -58,15 +65,17 @@ class Unit:
     grid: list[dict[str, Any]]
     cost: float
     scores: Array = field(init=False)  # (scorers, candidates, folds)
-    spent: Array = field(init=False)  # (fit, predict; candidates)
+    spent: Array = field(init=False)  # (fit, predict; candidates, folds)
+    done: Array = field(init=False)  # (candidates, folds)
     sizes: Array = field(init=False)
     notes: list[dict[str, None]] = field(init=False)
-    done: Array = field(init=False)  # folds of each candidate
+    hits: list[Array] = field(init=False)  # per fold: which rows each candidate had right, as bits
 
-    def clear(self, n_scorers: int, n_folds: int) -> None:
-        n = len(self.grid)
-        self.scores, self.spent = np.full((n_scorers, n, n_folds), np.nan), np.zeros((2, n))
-        self.sizes, self.done = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    def clear(self, n_scorers: int, folds: list[tuple[Array, Array]]) -> None:
+        n, n_folds = len(self.grid), len(folds)
+        self.hits = [np.zeros((n, -(-len(test) // 8)), np.uint8) for _, test in folds]
+        self.scores, self.spent = np.full((n_scorers, n, n_folds), np.nan), np.zeros((2, n, n_folds))
+        self.done, self.sizes = np.zeros((n, n_folds), bool), np.zeros(n, np.int64)
         self.notes = [{} for _ in range(n)]
 
 
@@ -78,6 +87,7 @@ class Contest:
         self.entries: list[Entry] = []
         self.skipped: list[Skipped] = []
         self.interrupted = False
+        self._stop = Event()
         self._start = perf_counter()
         self._data = FoldData(rows, rules.class_weight, self._memory() / 4)
         self._pairs = [(family, way) for family in families for way in ways]
@@ -99,7 +109,12 @@ class Contest:
             self.interrupted = True
         finally:
             rules.progress.end()
-        return Leaderboard(self.entries, rules.scorers, self.rows.test_to_train, self.skipped)
+        n_rows = (
+            sum(len(test) for _, test in self.rows.folds)
+            if self.rows.independent and self.rows.weights is None
+            else None
+        )
+        return Leaderboard(self.entries, rules.scorers, self.rows.test_to_train, self.skipped, n_rows)
 
     def _units(self) -> Iterator[Unit]:
         for family, way in self._pairs:
@@ -118,19 +133,13 @@ class Contest:
 
     def _attempt(self, unit: Unit, bounded: bool, done: float, total: float) -> None:
         """Run a unit; one that fails is skipped with the reason, one that is late keeps the candidates that finished."""
-        unit.clear(len(self.rules.scorers), len(self.rows.folds))
+        unit.clear(len(self.rules.scorers), self.rows.folds)
         try:
             if bounded:
                 self._check_time()
             with warnings.catch_warnings(record=True) as said:
                 warnings.simplefilter("always")
-                for f, fold in enumerate(self._data.folds(unit.representation)):
-                    share = (done + unit.cost * f / len(self.rows.folds)) / total
-                    self.rules.progress.advance(share, f"{unit.family.name} on {unit.representation.name}")
-                    for outcome in unit.family.outcomes(fold, unit.grid):
-                        self._score(unit, f, outcome)
-                        if bounded:
-                            self._check_time()
+                self._run_folds(unit, bounded, lambda part: (done + unit.cost * part) / total)
             for warning in said:
                 for notes in unit.notes:
                     notes[str(warning.message)] = None
@@ -148,24 +157,58 @@ class Contest:
             return
         self._keep(unit)
 
+    def _run_folds(self, unit: Unit, bounded: bool, share: Callable[[float], float]) -> None:
+        """Folds side by side, each on one thread: they need not wait for each other as the threads of one product do."""
+        n_folds, n_threads = len(self.rows.folds), get_num_threads()
+        doing = f"{unit.family.name} on {unit.representation.name}"
+        large = np.prod(self._data.first(unit.representation).shape) >= SIDE_BY_SIDE
+        self.rules.progress.advance(share(0.0), doing)
+        with single_threaded_blas:
+            if n_threads == 1 or not (large and unit.family.threads and self._data.kept(unit.representation)):
+                for f, fold in enumerate(self._data.folds(unit.representation)):
+                    self._run_fold(unit, f, fold, bounded)
+                    self.rules.progress.advance(share((f + 1) / n_folds), doing)
+                return
+            self._stop.clear()
+            with num_threads(1), ThreadPoolExecutor(n_threads) as pool:
+                folds = enumerate(self._data.folds(unit.representation))
+                running = [pool.submit(self._run_fold, unit, f, fold, bounded) for f, fold in folds]
+                try:
+                    for number, _ in enumerate(as_completed(running)):
+                        self.rules.progress.advance(share((number + 1) / n_folds), doing)
+                    for fold_done in running:
+                        fold_done.result()
+                except BaseException:  # Ctrl-C too
+                    self._stop.set()
+                    pool.shutdown(cancel_futures=True)
+                    raise
+
+    def _run_fold(self, unit: Unit, f: int, fold: Fold, bounded: bool) -> None:
+        for outcome in unit.family.outcomes(fold, unit.grid):
+            self._score(unit, f, outcome)
+            if self._stop.is_set():
+                return
+            if bounded:
+                self._check_time()
+
     def _score(self, unit: Unit, f: int, outcome: Outcome) -> None:
         rows, number = self.rows, outcome.number
         test = rows.folds[f][1]
         weights = None if rows.weights is None else rows.weights[test]
         for s, scorer in enumerate(self.rules.scorers):
             unit.scores[s, number, f] = scorer(outcome.answers, rows.codes[test], rows.classes, weights)
-        unit.spent[:, number] += outcome.fit_seconds, outcome.predict_seconds
+        unit.hits[f][number] = np.packbits(outcome.answers.labels == rows.codes[test])
+        unit.spent[:, number, f] = outcome.fit_seconds, outcome.predict_seconds
         unit.sizes[number] = outcome.size
         if outcome.note:
             unit.notes[number][outcome.note] = None
-        unit.done[number] += 1
+        unit.done[number, f] = True
 
     def _keep(self, unit: Unit) -> None:
-        n_folds = len(self.rows.folds)
         for number, parameters in enumerate(unit.grid):
-            if unit.done[number] < n_folds:
+            if not unit.done[number].all():
                 continue
-            fit_seconds, predict_seconds = unit.spent[:, number] / n_folds
+            fit_seconds, predict_seconds = unit.spent[:, number].mean(axis=1)
             scores = {s.name: unit.scores[i, number] for i, s in enumerate(self.rules.scorers)}
             entry = Entry(
                 unit.family.name,
@@ -177,6 +220,7 @@ class Contest:
                 int(unit.sizes[number]),
                 unit.family.path,
                 "; ".join(unit.notes[number]),
+                np.concatenate([hits[number] for hits in unit.hits]),
             )
             self.entries.append(entry)
 
@@ -208,6 +252,11 @@ class FoldData:
     def first(self, way: Representation) -> Fold:
         """The first fold."""
         return self._fold(way, 0)
+
+    def kept(self, way: Representation) -> bool:
+        """Whether all folds are in memory, or will be."""
+        every = 1.3 * self.first(way).data_bytes * len(self.rows.folds)
+        return len(self._kept[way.name]) == len(self.rows.folds) or self._used() + every <= self.memory
 
     def folds(self, way: Representation) -> Iterator[Fold]:
         """One after the other."""

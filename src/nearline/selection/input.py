@@ -9,7 +9,6 @@ from sklearn.utils.validation import _check_feature_names, validate_data
 from nearline.arrays import Array
 from nearline.representations import kind_of
 
-
 NUMERIC = ("numbers", "sparse")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.selection.comparison import indistinguishable
+from nearline.selection.comparison import Hits, indistinguishable
 from nearline.selection.scoring import Scorer
 
 
@@ -24,6 +24,9 @@ class Entry:
     size: int  # bytes
     path: str | None = None  # the parameter that makes models of the family simpler as it grows
     note: str = ""
+    hits: Array | None = field(
+        default=None, repr=False
+    )  # bits: which rows it had right when they were left out
 
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={_short(value)}" for name, value in self.parameters.items())
@@ -47,6 +50,7 @@ class Leaderboard:
     scorers: list[Scorer]
     test_to_train: float  # rows left out for each row learned from, for paired comparisons
     skipped: list[Skipped] = field(default_factory=list)
+    n_rows: int | None = None  # left out over all folds, where they are independent of each other
 
     def __post_init__(self) -> None:
         self.entries.sort(key=self._rank)
@@ -109,11 +113,15 @@ class Leaderboard:
     def equals_of_best(self, among: list[Entry] | None = None, level: float = 0.05) -> list[Entry]:
         """Candidates (all, or some) that a paired comparison does not tell from the best.
 
-        Approximate: a corrected resampled t-test on the folds, adjusted by Holm's method for the number of candidates.
+        Approximate: corrected tests, on rows for the accuracy and on folds for other scores, adjusted by Holm's method for
+        the number of candidates.
         """
         among = self.entries if among is None else among
         scores = np.array([entry.scores[self.primary.name] for entry in among])
-        same = indistinguishable(self.primary.sign * scores, self.test_to_train, level)
+        hits = None
+        if self.primary.name == "accuracy" and self.n_rows is not None:
+            hits = Hits(np.array([entry.hits for entry in among]), self.n_rows)
+        same = indistinguishable(self.primary.sign * scores, self.test_to_train, level, hits)
         return [entry for entry, one in zip(among, same, strict=True) if one]
 
     def records(self) -> list[dict[str, Any]]:

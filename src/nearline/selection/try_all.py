@@ -235,7 +235,8 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         part = X if len(train) == len(codes) else _safe_indexing(X, train)
         groups = None if groups is None else groups[train]
         folds = split.folds(codes[train], groups, self.folds)
-        return Rows(part, codes[train], self.classes_, None if weights is None else weights[train], folds)
+        weights = None if weights is None else weights[train]
+        return Rows(part, codes[train], self.classes_, weights, folds, split.kind == "stratified")
 
     def _keep_findings(self, X: Any, y: Array, groups: Any, rows: Rows, kind: str) -> None:
         brought = isinstance(self.test, (tuple, list))

@@ -22,7 +22,7 @@ from nearline.selection.families.alone import (
     PerceptronFamily,
 )
 from nearline.selection.families.neighbors import NearestNeighbors
-from nearline.selection.families.paths import Path
+from nearline.selection.families.paths import LeastSquaresPath, Path
 
 # In order of what they cost: where time is short, the first come first.
 FAMILIES: dict[str, Family] = {
@@ -34,7 +34,7 @@ FAMILIES: dict[str, Family] = {
         Multinomial(),
         Bernoulli(),
         Discriminant(),
-        Path("least squares", LeastSquaresClassifier(), effort=3.0),
+        LeastSquaresPath("least squares", LeastSquaresClassifier(), effort=3.0),
         PerceptronFamily(),
         NearestNeighbors("k-NN, L2", "l2"),
         NearestNeighbors("k-NN, cosine", "cosine"),

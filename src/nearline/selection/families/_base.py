@@ -58,6 +58,7 @@ class Family(ABC):
     """Candidates of one kind. To list one in ``FAMILIES`` is to have it in every contest."""
 
     name: str
+    threads: ClassVar[bool] = True  # whether folds may run at the same time
     path: ClassVar[str | None] = None  # the parameter along which models get simpler as it grows
 
     def refuses(self, fold: Fold) -> str | None:

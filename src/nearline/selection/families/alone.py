@@ -156,6 +156,7 @@ class Own(Family):
 
     name: str
     model: Any
+    threads: ClassVar[bool] = False
 
     def refuses(self, fold: Fold) -> str | None:
         if fold.weights is not None and not has_fit_parameter(self.model, "sample_weight"):
