@@ -9,7 +9,19 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 
-from nearline import LogisticRegression, OneVsRest, Risk, coefficients, minimize, path, plots  # noqa: E402
+from nearline import (  # noqa: E402
+    KNeighborsClassifier,
+    LogisticRegression,
+    OneVsRest,
+    Risk,
+    TryThemAll,
+    capacity_curve,
+    coefficients,
+    minimize,
+    path,
+    plots,
+    reliability_curve,
+)
 from nearline.losses import LOSSES  # noqa: E402
 
 IRIS = load_iris(return_X_y=True)
@@ -116,3 +128,65 @@ def test_decision_regions():
     plots.plot_regions(LogisticRegression().fit(flat, y).predict, flat, y, steps=20)
     with pytest.raises(ValueError, match="in the plane"):
         plots.plot_regions(model.predict, IRIS[0], y)
+
+
+@pytest.fixture(scope="module")
+def contest():
+    X, y = load_iris(return_X_y=True)
+    include = ["majority", "k-NN, L2", "k-NN, cosine", "logistic, L2", "nearest centroid"]
+    return TryThemAll("quick", include=include, progress="silent").fit(X, y)
+
+
+def test_leaderboard_has_a_row_for_each_family(contest):
+    board = contest.leaderboard_
+    ax = plots.plot_leaderboard(board)
+    labels = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert labels == [f"{entry.family} ({entry.representation})" for entry in board.best_of_families()]
+    means = [container.lines[0].get_xdata()[0] for container in ax.containers]
+    np.testing.assert_allclose(means, [board.mean(entry) for entry in board.best_of_families()])
+    assert any(text.get_text().startswith("← 0.33") for text in ax.texts)  # the majority, out of the picture
+
+
+def test_candidates_over_k_with_the_one_standard_error_mark(contest):
+    board = contest.leaderboard_
+    ax = plots.plot_candidates(board, "k-NN, L2")
+    best = next(entry for entry in board.best_of_families() if entry.family == "k-NN, L2")
+    mates = sorted(board.mates(best), key=lambda one: one.parameters["n_neighbors"])
+    line = ax.containers[0].lines[0]
+    np.testing.assert_array_equal(line.get_xdata(), [one.parameters["n_neighbors"] for one in mates])
+    np.testing.assert_allclose(line.get_ydata(), [board.mean(one) for one in mates])
+    marks = {line.get_marker(): line.get_xdata()[0] for line in ax.lines if line.get_marker() in ("o", "s")}
+    assert marks["o"] == best.parameters["n_neighbors"]
+    assert marks["s"] == board.one_standard_error(best).parameters["n_neighbors"]
+    with pytest.raises(ValueError, match="different parameters do not share an axis"):
+        plots.plot_candidates(board)
+    with pytest.raises(ValueError, match="has a path: choose among"):
+        plots.plot_candidates(board, "majority")
+
+
+def test_learning_and_capacity_curves():
+    X, y = load_iris(return_X_y=True)
+    curve = capacity_curve(KNeighborsClassifier(), X, y, [1, 5, 25])
+    ax = plots.plot_curve(curve)
+    for container, scores in zip(ax.containers, (curve.test, curve.train), strict=True):
+        np.testing.assert_allclose(container.lines[0].get_ydata(), scores.mean(axis=1))
+    assert ax.get_xlabel() == "n_neighbors"
+
+
+def test_confusion_matrix_shows_counts():
+    confusion = np.array([[8, 2], [1, 9]])
+    ax = plots.plot_confusion(confusion, ["no", "yes"])
+    assert [text.get_text() for text in ax.texts] == ["8", "2", "1", "9"]
+    np.testing.assert_allclose(ax.images[0].get_array(), [[0.8, 0.2], [0.1, 0.9]])
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["no", "yes"]
+
+
+def test_reliability_has_a_point_for_each_bin_with_rows():
+    rng = np.random.default_rng(0)
+    p = rng.random(300)
+    y = (rng.random(300) < p).astype(int)
+    curve = reliability_curve(y, np.column_stack([1 - p, p]), [0, 1])
+    ax = plots.plot_reliability(curve)
+    drawn = ax.containers[0].lines[0]
+    np.testing.assert_allclose(drawn.get_ydata(), curve.accuracy[curve.count > 0])
+    assert sum(int(text.get_text()) for text in ax.texts) == 300

@@ -35,12 +35,27 @@ def plot_leaderboard(leaderboard: Leaderboard, *, ax: Any = None) -> Any:
     ax.set_yticks(
         range(len(best)), [f"{entry.family} ({entry.representation})" for entry in best], fontsize="small"
     )
+    _leave_out_the_baseline(ax, best, name)
     ax.invert_yaxis()
     ax.grid(axis="x", alpha=0.3)
     title = "Best of each family (filled: not distinguishable from the best)"
     ax.set_xlabel(f"{name} on the rows left out (bars: ±1 standard deviation)")
     ax.set_title(title, fontsize="medium")
     return ax
+
+
+def _leave_out_the_baseline(ax: Any, best: list[Entry], name: str) -> None:
+    """The majority's score far to the left would squeeze all others: an arrow says where it is."""
+    others = np.concatenate([e.scores[name] for e in best if e.family != "majority"] or [np.empty(0)])
+    others = others[np.isfinite(others)]
+    for row, entry in enumerate(best):
+        mean = float(entry.scores[name].mean())
+        if entry.family != "majority" or not len(others):
+            continue
+        width = max(float(np.ptp(others)), 1e-3)
+        if others.min() - mean > width:
+            ax.set_xlim(others.min() - 0.25 * width, others.max() + 0.1 * width)
+            ax.text(others.min() - 0.23 * width, row, f"← {mean:.3f}", va="center", fontsize="small")
 
 
 def plot_candidates(leaderboard: Leaderboard, families: Any = None, *, ax: Any = None) -> Any:
@@ -58,6 +73,8 @@ def plot_candidates(leaderboard: Leaderboard, families: Any = None, *, ax: Any =
     for i, entry in enumerate(best):
         _plot_path(leaderboard, entry, i, ax)
     ax.set_xscale("log")
+    if best[0].path == "n_neighbors":
+        ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ax.set(
         xlabel="k" if best[0].path == "n_neighbors" else str(best[0].path), ylabel=leaderboard.primary.name
     )

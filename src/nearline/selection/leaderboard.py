@@ -44,7 +44,7 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Candidates, the best mean first; among equal means the simpler model of a path, then the smaller one."""
+    """Candidates, the best mean first; among equal means the smaller model, then the simpler one of a path."""
 
     entries: list[Entry]
     scorers: list[Scorer]
@@ -146,10 +146,10 @@ class Leaderboard:
             return "no candidate finished"
         return "\n".join(self._lines())
 
-    def _rank(self, entry: Entry) -> tuple[float, float, int]:
+    def _rank(self, entry: Entry) -> tuple[float, int, float]:
         mean = self.primary.sign * self.mean(entry)
         simple = float(entry.parameters[entry.path]) if entry.path is not None else 0.0
-        return (np.inf if np.isnan(mean) else -mean), -simple, entry.size
+        return (np.inf if np.isnan(mean) else -mean), entry.size, -simple
 
     def _record(self, rank: int, entry: Entry, equal: bool) -> dict[str, Any]:
         record: dict[str, Any] = {
@@ -179,6 +179,10 @@ class Leaderboard:
             for record in self.records()
         ]
 
+    def _with_deviation(self, entry: Entry, name: str) -> str:
+        mean = self.mean(entry, name)
+        return "n/a" if np.isnan(mean) else f"{shown(mean)} ± {shown(self.deviation(entry, name))}"
+
     def _lines(self) -> list[str]:
         best = self.best_of_families()
         equals = {id(entry) for entry in self.equals_of_best(best)}
@@ -188,10 +192,7 @@ class Leaderboard:
                 entry.family,
                 entry.representation,
                 ", ".join(f"{k}={_short(v)}" for k, v in entry.parameters.items() if k != "metric"),
-                *(
-                    f"{shown(self.mean(entry, s.name))} ± {shown(self.deviation(entry, s.name))}"
-                    for s in self.scorers
-                ),
+                *(self._with_deviation(entry, s.name) for s in self.scorers),
                 _seconds(entry.fit_seconds),
                 _seconds(entry.predict_seconds),
                 _bytes(entry.size),

@@ -1,0 +1,200 @@
+"""Cross-validation, repetition, curves, splits and scores: against scikit-learn and against the obvious loop."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import metrics
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression as ScikitLogistic
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier as ScikitNeighbors
+
+from nearline import (
+    KNeighborsClassifier,
+    LogisticRegression,
+    NearestCentroid,
+    capacity_curve,
+    compare,
+    cross_validate,
+    learning_curve,
+    repeated,
+)
+from nearline.selection.answers import Answers, answers_of
+from nearline.selection.scoring import SCORERS, as_scorers
+from nearline.selection.splits import as_split
+
+X, Y = load_iris(return_X_y=True)
+NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
+
+
+def test_cross_validation_equals_scikit_learns():
+    folds = StratifiedKFold(5, shuffle=True, random_state=3)
+    model = KNeighborsClassifier(7)
+    ours = cross_validate(model, X, NAMES, scoring=["accuracy", "f1_macro", "log-loss"], folds=folds)
+    for name, theirs in (("accuracy", "accuracy"), ("f1_macro", "f1_macro")):
+        np.testing.assert_allclose(
+            ours.scores[name], cross_val_score(model, X, NAMES, cv=folds, scoring=theirs)
+        )
+    losses = cross_val_score(LogisticRegression(), X, NAMES, cv=folds, scoring="neg_log_loss")
+    result = cross_validate(LogisticRegression(), X, NAMES, scoring="log-loss", folds=folds)
+    np.testing.assert_allclose(result.scores["log-loss"], -losses)
+    assert ours.mean["accuracy"] == pytest.approx(ours.scores["accuracy"].mean())
+    assert ours.deviation["accuracy"] == pytest.approx(ours.scores["accuracy"].std(ddof=1))
+    assert ours.test_to_train == pytest.approx(0.25)
+
+
+def test_repetitions_are_other_draws():
+    result = repeated(NearestCentroid(), X, Y, repeats=3, folds=4)
+    parts = [
+        cross_validate(NearestCentroid(), X, Y, folds=4, seed=seed).scores["accuracy"] for seed in range(3)
+    ]
+    np.testing.assert_array_equal(result.scores["accuracy"], np.concatenate(parts))
+    same = compare(result, result)
+    assert same.p_value == 1.0
+
+
+def test_learning_curve_grows_by_nested_parts():
+    curve = learning_curve(KNeighborsClassifier(1), X, Y, sizes=[6, 30, 120], folds=5)
+    assert curve.values.tolist() == [6, 30, 120]
+    assert curve.test.shape == curve.train.shape == (3, 5)
+    assert (curve.train > 0.99).all()
+    whole = cross_validate(KNeighborsClassifier(1), X, Y).scores["accuracy"]
+    np.testing.assert_array_equal(curve.test[-1], whole)
+    with pytest.raises(ValueError, match="sizes must be shares in"):
+        learning_curve(KNeighborsClassifier(1), X, Y, sizes=[1000])
+
+
+@pytest.mark.parametrize(
+    ("model", "parameter", "values"),
+    [
+        (KNeighborsClassifier(weights="distance", metric="l1"), "n_neighbors", [1, 4, 20]),
+        (RandomForestClassifier(5, random_state=0), "max_depth", [1, 3]),
+    ],
+)
+def test_capacity_curve_equals_separate_fits(model, parameter, values):
+    curve = capacity_curve(model, X, Y, values, parameter=parameter)
+    folds = as_split("auto", None, 0).folds(Y, None, 5)
+    for i, value in enumerate(values):
+        fitted = type(model)(**{**model.get_params(), parameter: value})
+        np.testing.assert_array_equal(curve.test[i], cross_val_score(fitted, X, Y, cv=folds))
+
+
+def test_capacity_over_alpha():
+    curve = capacity_curve(LogisticRegression(), X, Y, [10.0, 1e-2, 1e-4])
+    assert curve.name == "alpha"
+    assert curve.train[0].mean() < curve.train[2].mean()
+    with pytest.raises(ValueError, match="has no n_neighbors and no alpha: say which parameter="):
+        capacity_curve(RandomForestClassifier(), X, Y, [1])
+    with pytest.raises(ValueError, match="values is empty"):
+        capacity_curve(KNeighborsClassifier(), X, Y, [])
+
+
+# -- splits -------------------------------------------------------------------------------------------------------
+
+
+@given(
+    counts=st.lists(st.integers(1, 30), min_size=2, max_size=5),
+    fraction=st.floats(0.05, 0.6),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=60, deadline=None)
+def test_holdout_has_the_same_share_of_every_class(counts, fraction, seed):
+    codes = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
+    train, test = as_split("stratified", None, seed).holdout(codes, None, fraction)
+    np.testing.assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(len(codes)))
+    assert set(codes[train]) == set(range(len(counts)))
+    there = np.bincount(codes[test], minlength=len(counts))
+    assert (np.abs(there - fraction * np.array(counts)) <= 1.0).all()
+
+
+def test_groups_stay_together():
+    rng = np.random.default_rng(0)
+    groups, codes = rng.integers(0, 30, 300), rng.integers(0, 3, 300)
+    split = as_split("auto", groups, 0)
+    train, test = split.holdout(codes, groups, 0.2)
+    assert not set(groups[train]) & set(groups[test])
+    assert 0.1 < len(test) / 300 < 0.3
+    for a, b in split.folds(codes, groups, 5):
+        assert not set(groups[a]) & set(groups[b])
+    with pytest.raises(ValueError, match="folds=31 by group need as many groups"):
+        split.folds(codes, groups, 31)
+    with pytest.raises(ValueError, match="needs at least 2 groups"):
+        split.holdout(codes, np.zeros(300), 0.2)
+
+
+def test_time_never_looks_ahead():
+    split = as_split("time", None, 0)
+    codes = np.arange(100) % 2
+    train, test = split.holdout(codes, None, 0.25)
+    assert train.max() < test.min()
+    for a, b in split.folds(codes, None, 4):
+        assert a.max() < b.min()
+
+
+def test_folds_need_two_classes():
+    codes = np.array([0] * 10 + [1] * 10)
+    pairs = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
+    with pytest.raises(ValueError, match="at least 2 folds with 2 classes to learn from, got 0"):
+        as_split("auto", None, 0).folds(codes, None, pairs)
+    with pytest.raises(ValueError, match="No class has as many rows as there are folds"):
+        as_split("auto", None, 0).folds(np.arange(10), None, 5)
+
+
+# -- scores -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scores_equal_scikit_learns(n_classes, weighted):
+    X, y = make_classification(200, 6, n_informative=4, n_classes=n_classes, random_state=0)
+    model = ScikitLogistic().fit(X[:100], y[:100])
+    answers = answers_of(model, X[100:], np.arange(n_classes))
+    w = np.random.default_rng(0).random(100) if weighted else None
+    truth, p = y[100:], model.predict_proba(X[100:])
+    by = {name: scorer(answers, truth, np.arange(n_classes), w) for name, scorer in SCORERS.items()}
+    labels = model.predict(X[100:])
+    assert by["accuracy"] == pytest.approx(metrics.accuracy_score(truth, labels, sample_weight=w))
+    assert by["balanced-accuracy"] == pytest.approx(
+        metrics.balanced_accuracy_score(truth, labels, sample_weight=w)
+    )
+    assert by["log-loss"] == pytest.approx(metrics.log_loss(truth, p, sample_weight=w))
+    if n_classes == 2:
+        assert by["auc"] == pytest.approx(metrics.roc_auc_score(truth, p[:, 1], sample_weight=w))
+        assert by["brier"] == pytest.approx(2 * metrics.brier_score_loss(truth, p[:, 1], sample_weight=w))
+    elif not weighted:
+        scores = model.decision_function(X[100:])
+        each = [metrics.roc_auc_score(truth == c, scores[:, c]) for c in range(3)]
+        assert by["auc"] == pytest.approx(np.mean(each))
+
+
+def test_undefined_scores_are_nan():
+    silent = Answers(np.array([0, 1, 0]), 2)
+    one_class = np.zeros(3, int)
+    for name in ("log-loss", "brier", "auc"):
+        assert np.isnan(SCORERS[name](silent, one_class, np.arange(2)))
+    (foreign,) = as_scorers("neg_log_loss")
+    assert np.isnan(foreign(silent, one_class, np.arange(2)))
+    assert np.isnan(SCORERS["accuracy"](silent, np.empty(0, int), np.arange(2)))
+
+
+def test_scorers_of_any_kind():
+    def optimist(estimator, X, y):
+        return 0.5 + 0.5 * np.mean(estimator.predict(X) == y)
+
+    scorers = as_scorers(
+        {
+            "optimist": optimist,
+            "roc": "roc_auc_ovr",
+            "f": metrics.make_scorer(metrics.f1_score, average="macro"),
+        }
+    )
+    model = ScikitNeighbors().fit(X[::2], Y[::2])
+    answers = answers_of(model, X[1::2], np.arange(3))
+    values = {s.name: s(answers, Y[1::2], np.arange(3)) for s in scorers}
+    assert values["optimist"] == pytest.approx(0.5 + 0.5 * model.score(X[1::2], Y[1::2]))
+    assert values["roc"] == pytest.approx(
+        metrics.roc_auc_score(Y[1::2], model.predict_proba(X[1::2]), multi_class="ovr")
+    )
+    assert values["f"] == pytest.approx(metrics.f1_score(Y[1::2], model.predict(X[1::2]), average="macro"))
