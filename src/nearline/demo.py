@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.selection.test_result import TestResult
+from nearline.selection.opened import TestResult
 from nearline.selection.try_all import TryThemAll
 
 

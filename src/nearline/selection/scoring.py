@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.metrics import get_scorer, get_scorer_names, roc_auc_score
 
 from nearline.arrays import Array
@@ -67,9 +68,16 @@ def _auc(answers: Answers, codes: Array, classes: Array, weights: Array | None) 
     if ranking is None or len(np.unique(codes)) < len(classes):
         return float("nan")
     if ranking.ndim == 1:
-        return float(roc_auc_score(codes, ranking, sample_weight=weights))
-    each = [roc_auc_score(codes == c, ranking[:, c], sample_weight=weights) for c in range(len(classes))]
-    return float(np.mean(each))
+        return _area(codes == 1, ranking, weights)
+    return float(np.mean([_area(codes == c, ranking[:, c], weights) for c in range(len(classes))]))
+
+
+def _area(positive: Array, ranking: Array, weights: Array | None) -> float:
+    """The chance that a positive row is ranked above a negative one, a tie counting half: from the ranks."""
+    if weights is not None:
+        return float(roc_auc_score(positive, ranking, sample_weight=weights))
+    n, n_negative = int(positive.sum()), int((~positive).sum())
+    return float((rankdata(ranking)[positive].sum() - n * (n + 1) / 2) / (n * n_negative))
 
 
 SCORERS: dict[str, Scorer] = {

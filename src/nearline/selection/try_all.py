@@ -21,10 +21,10 @@ from nearline.selection.contest import Contest, Rows, Rules, fitting_weights
 from nearline.selection.families import families
 from nearline.selection.input import checked_rows
 from nearline.selection.leaderboard import Entry, Leaderboard
+from nearline.selection.opened import LockedRows, TestResult, intervals_of
 from nearline.selection.progress import as_progress
 from nearline.selection.scoring import as_scorers
 from nearline.selection.splits import as_split
-from nearline.selection.test_result import TestResult, TestRows, intervals_of
 
 
 class LeakageWarning(UserWarning):
@@ -218,12 +218,12 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
                 )
             self._X_test = X_test
             codes_test = np.searchsorted(self.classes_, y_test)
-            self._test_rows = TestRows(codes_test, self.classes_, in_time=split.kind == "time")
+            self._test_rows = LockedRows(codes_test, self.classes_, in_time=split.kind == "time")
             return
         self._train, test = split.holdout(codes, groups, self.test)
         self.test_rows_ = test
         self._X_test = _safe_indexing(X, test)
-        self._test_rows = TestRows(
+        self._test_rows = LockedRows(
             codes[test],
             self.classes_,
             None if weights is None else weights[test],

@@ -1,4 +1,4 @@
-"""TestResult: what the locked rows say, once (SPEC H3, H5)."""
+"""Opened: what the locked rows say about the chosen model, once (SPEC H3, H5)."""
 
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ from nearline.selection.scoring import Scorer
 
 
 @dataclass(frozen=True)
-class TestRows:
+class LockedRows:
     """What the rows of the test part are, features aside."""
 
     codes: Array
@@ -77,7 +77,7 @@ class TestResult:
         return "\n".join(lines)
 
 
-def intervals_of(answers: Answers, rows: TestRows, scorers: list[Scorer], seed: int) -> dict[str, Interval]:
+def intervals_of(answers: Answers, rows: LockedRows, scorers: list[Scorer], seed: int) -> dict[str, Interval]:
     """Wilson's for the accuracy of independent rows, by groups or in time their like; the bootstrap for other scores."""
     block: Block = "auto" if rows.in_time else None
     found = {}
@@ -93,7 +93,7 @@ def intervals_of(answers: Answers, rows: TestRows, scorers: list[Scorer], seed: 
     return found
 
 
-def _resampled(answers: Answers, rows: TestRows, scorer: Scorer):  # type: ignore[no-untyped-def]
+def _resampled(answers: Answers, rows: LockedRows, scorer: Scorer):  # type: ignore[no-untyped-def]
     probabilities = answers.probabilities()
 
     def score(numbers: Array) -> float:
