@@ -1,8 +1,9 @@
 """Cross-validation, repetition, curves, splits and scores: against scikit-learn and against the obvious loop."""
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.datasets import load_iris, make_classification
@@ -102,6 +103,7 @@ def test_capacity_over_alpha():
 @settings(max_examples=60, deadline=None)
 def test_holdout_has_the_same_share_of_every_class(counts, fraction, seed):
     codes = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
+    assume(fraction * len(codes) >= 1)
     train, test = as_split("stratified", None, seed).holdout(codes, None, fraction)
     np.testing.assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(len(codes)))
     assert set(codes[train]) == set(range(len(counts)))
@@ -198,3 +200,41 @@ def test_scorers_of_any_kind():
         metrics.roc_auc_score(Y[1::2], model.predict_proba(X[1::2]), multi_class="ovr")
     )
     assert values["f"] == pytest.approx(metrics.f1_score(Y[1::2], model.predict(X[1::2]), average="macro"))
+
+
+def test_curves_keep_the_models_own_settings():
+    tied = np.rint(X)
+    model = KNeighborsClassifier(4, boundary="all", ties="prior")
+    curve = capacity_curve(model, tied, NAMES, [4])
+    np.testing.assert_array_equal(curve.test[0], cross_validate(model, tied, NAMES).scores["accuracy"])
+    weighted = LogisticRegression(alpha=0.1, class_weight={"setosa": 20.0}, tol=1e-8)
+    curve = capacity_curve(weighted, X, NAMES, [0.1])
+    np.testing.assert_array_equal(curve.test[0], cross_validate(weighted, X, NAMES).scores["accuracy"])
+    with pytest.raises(ValueError, match="n_neighbors must be a whole number, got 1.5"):
+        capacity_curve(model, X, Y, [1.5])
+
+
+def test_frames_and_generators():
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    curve = capacity_curve(KNeighborsClassifier(), frame, Y, (k for k in (1, 5)))
+    assert curve.values.tolist() == [1, 5]
+
+
+def test_repeating_the_same_folds_is_refused():
+    with pytest.raises(ValueError, match="the same in every draw"):
+        repeated(KNeighborsClassifier(), X[::-1], Y[::-1], folds=StratifiedKFold(5), repeats=3)
+    with pytest.raises(ValueError, match="repeats must be a whole number >= 1, got 0"):
+        repeated(KNeighborsClassifier(), X, Y, repeats=0)
+    a = cross_validate(KNeighborsClassifier(), X, Y)
+    with pytest.raises(ValueError, match="Both must have the score 'auc'"):
+        compare(a, a, "auc")
+
+
+def test_too_few_rows_are_undefined_not_fatal():
+    curve = learning_curve(KNeighborsClassifier(50), X, Y, sizes=[10, 100])
+    assert np.isnan(curve.test[0]).all()
+    assert np.isfinite(curve.test[1]).all()
+    with pytest.raises(ValueError, match="k = 500"):
+        learning_curve(KNeighborsClassifier(500), X, Y, sizes=[100])
+    with pytest.raises(ValueError, match="sizes must be shares"):
+        learning_curve(KNeighborsClassifier(1), X, Y, sizes=[-0.5])

@@ -1,5 +1,6 @@
 """TryThemAll: candidates equal to fitting each alone, a locked test, what finishes is kept."""
 
+import pickle
 import time
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris, make_classification
+from sklearn.linear_model import LogisticRegression as ScikitLogistic
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB as ScikitGaussianNB
@@ -65,8 +67,8 @@ def folds_for(family, weights):
     X = np.abs(X)
     codes = np.unique(y, return_inverse=True)[1]
     w = None if not weights else np.random.default_rng(1).integers(0, 4, 100).astype(float)
-    return Fold(X[:100], codes[:100], w, X[100:], 3), Fold(
-        sparse.csr_matrix(X[:100]), codes[:100], w, sparse.csr_matrix(X[100:]), 3
+    return Fold(X[:100], codes[:100], w, X[100:], np.arange(3)), Fold(
+        sparse.csr_matrix(X[:100]), codes[:100], w, sparse.csr_matrix(X[100:]), np.arange(3)
     )
 
 
@@ -115,7 +117,7 @@ def check_path(model, fold, outcome):
 def test_paths_are_within_the_sum_of_the_gaps():
     X, y = rows_of()
     codes = np.unique(y, return_inverse=True)[1]
-    fold = Fold(X, codes, None, X, 3)
+    fold = Fold(X, codes, None, X, np.arange(3))
     for name in ("logistic, L2", "SVM, squared hinge", "logistic, L1", "SVM, Crammer-Singer"):
         family = FAMILIES[name]
         grid = family.grid(fold, "quick")
@@ -132,7 +134,7 @@ def test_a_class_that_a_fold_has_not_seen():
     X, y = rows_of(n=90)
     codes = np.unique(y, return_inverse=True)[1]
     train = codes[:60] != 1
-    fold = Fold(X[:60][train], codes[:60][train], None, X[60:], 3)
+    fold = Fold(X[:60][train], codes[:60][train], None, X[60:], np.arange(3))
     for family in FAMILIES.values():
         if family.refuses(fold):
             continue
@@ -165,19 +167,13 @@ def test_every_row_of_the_leaderboard_equals_a_loop_over_pipelines():
     X, y = rows_of()
     contest = fitted(X, y, include=None, exclude=["logistic", "SVM", "sparsemax"])
     train = contest._train
-    folds = contest._rows(X, np.unique(y, return_inverse=True)[1], None, None, splits(contest), train).folds
+    folds = contest._folds
     assert {entry.representation for entry in contest.leaderboard_} == {"standardized", "as-is"}
     for entry in contest.leaderboard_:
         model = clone(FAMILIES[entry.family].estimator(entry.parameters))
         pipeline = make_pipeline(REPRESENTATIONS[entry.representation].transformer(), model)
         scores = cross_val_score(pipeline, X[train], y[train], cv=folds)
         np.testing.assert_allclose(entry.scores["accuracy"], scores, rtol=0, atol=1e-15, err_msg=str(entry))
-
-
-def splits(contest):
-    from nearline.selection.splits import as_split
-
-    return as_split(contest.split, None, contest.seed)
 
 
 def test_same_bits_whatever_the_number_of_threads():
@@ -232,7 +228,7 @@ def test_the_test_is_scored_once_and_openings_are_counted():
     assert first.scores == second.scores
     interval = first.intervals["accuracy"]
     assert interval.low < first.scores["accuracy"] < interval.high
-    assert "opened 2 times" in str(second)
+    assert "opened 2 times, for the same model" in str(second)
     assert first.confusion.sum() == first.n_rows == 48
     assert [row["rows"] for row in first.per_class()] == first.confusion.sum(axis=1).tolist()
     assert (
@@ -514,3 +510,183 @@ def test_iris_by_default():
     contest = TryThemAll(progress="silent").fit(X, y)
     assert len(contest.leaderboard_) > 200
     assert contest.open_test().scores["accuracy"] > 0.85
+
+
+# -- what a stranger might do -------------------------------------------------------------------------------------
+
+
+def test_every_preset_runs():
+    X, y = rows_of(n=120)
+    for preset in ("quick", "default", "thorough"):
+        contest = TryThemAll(preset, progress="silent", folds=2).fit(X, y)
+        assert all(
+            "negative" in one.reason or "as-is" in one.representation for one in contest.leaderboard_.skipped
+        )
+
+
+@pytest.mark.parametrize("frame", ["array", "pandas", "polars"])
+def test_rows_to_come_may_miss_values_that_training_rows_have_and_the_other_way_round(frame):
+    X, y = rows_of()
+    makers = {
+        "array": lambda X: X,
+        "pandas": pd.DataFrame,
+        "polars": lambda X: pl.DataFrame(X, schema=list("abcdef")),
+    }
+    make = makers[frame]
+    holes = X.copy()
+    holes[::7, 1] = np.nan
+    assert fitted(make(holes), y).predict(make(X[:5])).shape == (5,)
+    assert fitted(make(X), y).predict(make(holes[:5])).shape == (5,)
+    lone = X.copy()
+    lone[fitted(X, y).test_rows_[0], 1] = np.nan
+    assert np.isfinite(fitted(make(lone), y).open_test().scores["accuracy"])
+    assert fitted(make(X[:200]), y[:200], test=(make(holes[200:]), y[200:])).open_test().n_rows == 40
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("late"), KeyError("k"), NotImplementedError(), AssertionError("no")]
+)
+def test_whatever_an_own_model_raises_is_a_reason(error):
+    X, y = rows_of()
+    contest = fitted(X, y, own={"trouble": Trouble(error)})
+    assert type(error).__name__ in contest.leaderboard_.skipped[0].reason
+
+
+def test_columns_of_absurd_size_cost_some_families_only():
+    X, y = rows_of()
+    X[:, 0] *= 1e200
+    contest = fitted(X, y, include=None, preset="quick")
+    assert len(contest.leaderboard_)
+
+
+def test_fitted_contests_and_results_can_be_pickled():
+    X, y = rows_of()
+    contest = fitted(X, y, scoring=["accuracy", "f1_macro"])
+    result = contest.open_test()
+    again, other = pickle.loads(pickle.dumps((contest, result)))
+    np.testing.assert_array_equal(again.predict(X), contest.predict(X))
+    assert other.scores == result.scores
+
+
+def test_scoring_functions_may_ask_for_some_rows():
+    X, y = rows_of(n_classes=2)
+
+    def recall(estimator, X, y):
+        return np.mean(estimator.predict(X[y == "bee"]) == "bee")
+
+    contest = fitted(X, y, scoring=[recall, "balanced-accuracy"], include=["logistic, L2"], preset="quick")
+    entry = contest.best_
+    rows, labels = X[contest._train], y[contest._train]
+    train, test = contest._folds[0]
+    model = contest.estimator(entry).fit(rows[train], labels[train])
+    there = labels[test] == "bee"
+    assert entry.scores["recall"][0] == pytest.approx(np.mean(model.predict(rows[test][there]) == "bee"))
+
+    def accuracy(estimator, X, y):
+        return 0.25
+
+    named = fitted(X, y, scoring=accuracy)
+    assert list(named.best_.scores) == ["accuracy (own)"]
+    assert list(fitted(X, y, scoring={"mine": "accuracy"}).best_.scores) == ["mine"]
+
+
+def test_own_models_see_the_labels_as_given():
+    X, y = rows_of(n_classes=2)
+    own = {"weighted": ScikitLogistic(class_weight={"ant": 50.0, "bee": 1.0})}
+    contest = fitted(X, y, include=(), own=own)
+    assert contest.leaderboard_.skipped == []
+    rows, labels = X[contest._train], y[contest._train]
+    entry = contest.best_
+    scores = cross_val_score(contest.estimator(entry), rows, labels, cv=contest._folds)
+    np.testing.assert_allclose(entry.scores["accuracy"], scores)
+
+
+def test_classes_that_only_the_future_has():
+    X, y = rows_of()
+    y[-20:] = "emu"
+    contest = fitted(X, y, split="time")
+    assert "emu" not in contest.classes_
+    result = contest.open_test()
+    assert "emu" in result.classes
+    assert result.confusion[result.classes.tolist().index("emu")].sum() == 20
+
+
+def test_openings_go_on_counting_for_the_same_rows():
+    X, y = rows_of()
+    contest = fitted(X, y)
+    contest.open_test()
+    second = contest.set_params(include=["majority"]).fit(X, y).open_test()
+    assert (second.openings, second.models) == (2, 2)
+    assert "no test any more" in str(second)
+    assert contest.fit(X + 1.0, y).open_test().openings == 1
+
+
+@pytest.mark.filterwarnings("ignore::nearline.selection.try_all.LeakageWarning")
+def test_an_undefined_score_chooses_nothing():
+    X, y = rows_of(n=60)
+    y[0] = "yak"
+    with pytest.raises(ValueError, match="The score 'auc' is undefined for every candidate"):
+        fitted(X, y, scoring="auc")
+
+
+def test_weights_of_zero_are_undefined_scores():
+    X, y = rows_of()
+    weights = (np.arange(len(X)) % 6 == 0).astype(float)
+    contest = fitted(
+        X,
+        y,
+        fit={"sample_weight": weights},
+        scoring=["accuracy", "auc"],
+        include=["logistic, L2", "k-NN, L2"],
+    )
+    assert contest.open_test().openings == 1
+
+
+@pytest.mark.filterwarnings("ignore::nearline.selection.try_all.LeakageWarning")
+def test_calibration_respects_rare_classes_and_groups():
+    X, y = rows_of()
+    groups = np.repeat(np.arange(24), 10)
+    contest = fitted(
+        X, y, calibrate="temperature", fit={"groups": groups}, include=["logistic, L2"], preset="quick"
+    )
+    assert "before calibration" in str(contest.open_test())
+    y[:1] = "yak"
+    with pytest.raises(ValueError, match="needs at least 2 training rows of each class"):
+        fitted(X, y, calibrate="sigmoid")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"include": 5}, "include must be names of families, got 5"),
+        ({"own": [ScikitGaussianNB()]}, "own must be a dictionary"),
+        ({"own": {"nb": ScikitGaussianNB}}, r"own\['nb'\] must be a classifier object"),
+        ({"test": "a"}, "test must be a share of the rows, a pair"),
+        ({"test": 0.001}, "of 240 rows is no row"),
+        ({"time_limit": "5"}, "time_limit must be a number of seconds"),
+        ({"seed": "a"}, "seed must be a whole number"),
+        (
+            {"folds": [(np.arange(100), np.arange(100, 240)), (np.arange(9), np.arange(9))]},
+            "folds divide the training part",
+        ),
+        ({"include": []}, "None was chosen"),
+    ],
+)
+def test_more_bad_options(options, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(*rows_of(), **options)
+
+
+def test_bad_groups():
+    X, y = rows_of()
+    with pytest.raises(ValueError, match="groups must have one label for each of the 240 rows"):
+        fitted(X, y, fit={"groups": np.zeros((240, 2))})
+    with pytest.raises(ValueError, match="1 rows have no group"):
+        fitted(X, y, fit={"groups": np.array([None] + ["a"] * 239, dtype=object)})
+
+
+def test_dense_and_sparse_rows_take_each_others_place():
+    X, y = rows_of()
+    dense, thin = fitted(X, y), fitted(sparse.csr_matrix(X), y)
+    np.testing.assert_array_equal(dense.predict(sparse.csr_matrix(X)), dense.predict(X))
+    np.testing.assert_array_equal(thin.predict(X), thin.predict(sparse.csr_matrix(X)))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.selection.opened import TestResult
+from nearline.selection.opened import Opened
 from nearline.selection.try_all import TryThemAll
 
 
@@ -36,11 +36,12 @@ def penguins() -> tuple[str, Any, Array]:
     return title, table.drop(columns="species"), table["species"].to_numpy(dtype=str)
 
 
-def run(data: tuple[str, Any, Array], **options: Any) -> tuple[TryThemAll, TestResult]:
+def run(data: tuple[str, Any, Array], **options: Any) -> tuple[TryThemAll, Opened]:
     """Lock test rows, try them all on the others, test the winner once; everything that is found is printed."""
     title, X, y = data
     began = time.perf_counter()
-    contest = TryThemAll(**{"scoring": ["accuracy", "log-loss"], "test": 0.25} | options).fit(X, y)
+    settings: dict[str, Any] = {"scoring": ["accuracy", "log-loss"], "test": 0.25} | options
+    contest = TryThemAll(**settings).fit(X, y)
     seconds, n_folds = time.perf_counter() - began, len(contest.best_.scores["accuracy"])
     print(f"\n{title}\n")
     print(contest.leaderboard_)
@@ -52,7 +53,7 @@ def run(data: tuple[str, Any, Array], **options: Any) -> tuple[TryThemAll, TestR
     return contest, result
 
 
-def draw(out: Path, contest: TryThemAll, result: TestResult, data: tuple[str, Any, Array]) -> list[Path]:
+def draw(out: Path, contest: TryThemAll, result: Opened, data: tuple[str, Any, Array]) -> list[Path]:
     """The leaderboard, the scores over k and alpha, the confusion matrix, a learning curve, a reliability curve."""
     from nearline import learning_curve, plots, reliability_curve
 

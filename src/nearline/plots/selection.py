@@ -14,9 +14,9 @@ from nearline.selection.leaderboard import Entry, Leaderboard
 def plot_leaderboard(leaderboard: Leaderboard, *, ax: Any = None) -> Any:
     """The best of each family: its mean with a bar of one standard deviation, a point for each fold; filled where it
     cannot be told from the best."""
-    best = leaderboard.best_of_families()
-    equals = {id(entry) for entry in leaderboard.equals_of_best(best)}
     name = leaderboard.primary.name
+    best = [entry for entry in leaderboard.best_of_families() if np.isfinite(entry.scores[name]).all()]
+    equals = {id(entry) for entry in leaderboard.equals_of_best(best)}
     if ax is None:
         size = (7.5, 1.2 + 0.32 * len(best))
         ax = pyplot().subplots(figsize=size, layout="constrained")[1]
@@ -104,23 +104,28 @@ def _with_path(leaderboard: Leaderboard) -> str:
 def plot_curve(curve: Curve, *, ax: Any = None) -> Any:
     """Scores over the number of rows or over capacity: on rows left out and on the rows learned from."""
     ax = axes(ax)
+    numeric = np.issubdtype(np.asarray(curve.values).dtype, np.number)
+    x = np.asarray(curve.values, dtype=float) if numeric else np.arange(len(curve.values), dtype=float)
     for i, (label, scores) in enumerate((("rows left out", curve.test), ("training rows", curve.train))):
-        points = np.repeat(curve.values, scores.shape[1]), scores.ravel()
-        ax.plot(*points, ".", color=style(i)["color"], alpha=0.3, markersize=4)
-        ax.errorbar(
-            curve.values,
-            np.nanmean(scores, axis=1),
-            yerr=np.nanstd(scores, axis=1, ddof=1),
-            capsize=3,
-            label=label,
-            **style(i),
+        ax.plot(
+            np.repeat(x, scores.shape[1]),
+            scores.ravel(),
+            ".",
+            color=style(i)["color"],
+            alpha=0.3,
+            markersize=4,
         )
-    ax.set_xscale("log")
-    ax.set(
-        xlabel=curve.name,
-        ylabel=curve.scoring,
-        title=f"{curve.scoring} over {curve.name} (bars: ±1 standard deviation)",
-    )
+        there = ~np.isnan(scores).all(axis=1)
+        means, deviations = np.nanmean(scores[there], axis=1), np.nanstd(scores[there], axis=1, ddof=1)
+        ax.errorbar(x[there], means, yerr=deviations, capsize=3, label=label, **style(i))
+    if not numeric:
+        ax.set_xticks(x, [str(value) for value in curve.values])
+    elif x.min() > 0 and x.max() > 5 * x.min():
+        ax.set_xscale("log")
+        ax.set_xticks(x, [f"{value:g}" for value in x], fontsize="small")
+        ax.minorticks_off()
+    title = f"{curve.scoring} over {curve.name} (bars: ±1 standard deviation)"
+    ax.set(xlabel=curve.name, ylabel=curve.scoring, title=title)
     ax.legend(fontsize="small")
     return ax
 
@@ -161,7 +166,9 @@ def plot_reliability(curve: Reliability, *, ax: Any = None) -> Any:
         x, y, yerr=np.maximum([y - low, high - y], 0), fmt="o-", capsize=3, color=COLORS[0], label="found"
     )
     for a, b, n in zip(x, y, curve.count[there], strict=True):
-        ax.annotate(f"{n}", (a, b), textcoords="offset points", xytext=(6, -10), fontsize="x-small")
+        ax.annotate(
+            f"{n}", (a, b), textcoords="offset points", xytext=(-4, -12), ha="right", fontsize="x-small"
+        )
     ax.set(xlabel="probability of the class called", ylabel="share correct", xlim=(0, 1.02), ylim=(0, 1.02))
     ax.set_title(
         f"Reliability (expected calibration error {curve.expected_calibration_error:.3f}; numbers: rows)",

@@ -9,7 +9,6 @@ from nearline.arrays import is_sparse
 from nearline.representations._base import (
     Prepared,
     Representation,
-    has_nulls,
     is_frame,
     kind_of_series,
     names_of,
@@ -93,14 +92,15 @@ def _kind_of_frame(X: Any) -> str:
     names_of(X)
     columns = series_of(X)
     kinds = {kind_of_series(series) for series in columns}
-    if kinds == {"number"} and not any(map(has_nulls, columns)):
+    if kinds == {"number"}:
         return "numbers"
     return "texts" if len(columns) == 1 and is_text(read_series(columns[0])) else "table"
 
 
 def _all_numbers(values: Any) -> bool:
     """Whether an array of objects holds only numbers."""
-    return values.dtype.kind == "O" and all(isinstance(v, (int, float, np.number)) for v in values.ravel())
+    numbers = (int, float, np.number, type(None))
+    return values.dtype.kind == "O" and all(isinstance(v, numbers) for v in values.ravel())
 
 
 def representations(X: Any, preset: str = "default") -> list[Representation]:

@@ -68,6 +68,38 @@ class AsNumbers(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return _cast(_raw(X, partial(validate_data, self, reset=False)), self.dtype_)
 
 
+class FillMissing(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Medians of the training rows in place of NaN; rows without NaN, and sparse ones, pass as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline.representations.numbers import FillMissing
+    >>> FillMissing().fit(np.array([[1.0], [2.0], [9.0]])).transform(np.array([[np.nan], [5.0]])).tolist()
+    [[2.0], [5.0]]
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None) -> "FillMissing":
+        """Remember the medians."""
+        X = validate_data(self, X, accept_sparse="csr", ensure_all_finite="allow-nan")
+        columns = [] if is_sparse(X) else [column[~np.isnan(column)] for column in X.T]
+        self.medians_ = np.array([np.median(known) if len(known) else 0.0 for known in columns])
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """X with medians where it misses values."""
+        X = validate_data(self, X, accept_sparse="csr", ensure_all_finite="allow-nan", reset=False)
+        if is_sparse(X) or not np.isnan(X).any():
+            return X
+        return np.where(np.isnan(X), self.medians_.astype(X.dtype), X)
+
+
 def _dtype(X: Any) -> Any:
     if X.dtype in (np.float32, np.float64):
         return X.dtype
@@ -124,7 +156,9 @@ class Numeric(Representation):
         return replace(self, missing=bool(floats and np.isnan(raw).any()))
 
     def transformer(self) -> Any:
-        return make_pipeline(AsNumbers(), *self.steps())
+        # Rows to come may miss values even where no training row does.
+        filled = [] if self.missing else [FillMissing()]
+        return make_pipeline(AsNumbers(), *filled, *self.steps())
 
     def prepare(self, X: Any) -> Prepared:
         raw = _raw(X)

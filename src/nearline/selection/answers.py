@@ -1,13 +1,23 @@
 """Answers: what a fitted candidate says about rows it has not seen, for scorers of any kind."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from nearline.arrays import Array
+
+
+@dataclass(frozen=True)
+class Known:
+    """Probabilities that need not be computed."""
+
+    probabilities: Array
+
+    def __call__(self) -> Array:
+        return self.probabilities
 
 
 @dataclass(frozen=True)
@@ -22,6 +32,21 @@ class Answers:
     def probabilities(self) -> Array | None:
         """(m, C), or None for a model that gives none."""
         return None if self.chances is None else self.chances()
+
+    def settled(self) -> "Answers":
+        """With probabilities as they are now, so that the model may go."""
+        probabilities = self.probabilities()
+        return self if probabilities is None else replace(self, chances=Known(probabilities))
+
+    def some(self, numbers: Array) -> "Answers":
+        """The answers about some of the rows."""
+        probabilities = self.probabilities()
+        return Answers(
+            self.labels[numbers],
+            self.n_classes,
+            None if self.scores is None else self.scores[numbers],
+            None if probabilities is None else Known(probabilities[numbers]),
+        )
 
     def ranking(self) -> Array | None:
         """Scores or, without them, probabilities in scikit-learn's shape: (m,) for two classes, else (m, C)."""
@@ -61,7 +86,10 @@ def _can(model: Any, method: str) -> bool:
 
 
 class Foretold(ClassifierMixin, BaseEstimator):
-    """A classifier whose answers are known, so that any scorer of scikit-learn can judge them."""
+    """A classifier whose answers are known, so that any scorer of scikit-learn can judge them.
+
+    Its rows are their own numbers, X[:, 0]: a scorer may ask for some of them, but finds no features there.
+    """
 
     def __init__(self, answers: Answers, classes: Array) -> None:
         self.answers = answers
@@ -80,13 +108,17 @@ class Foretold(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Array:
-        return np.asarray(self.classes_[self.answers.labels])
+        return np.asarray(self.classes_[self.answers.labels[_numbers(X)]])
 
     def predict_proba(self, X: Any) -> Array:
         probabilities = self.answers.probabilities()
         assert probabilities is not None
-        return probabilities
+        return np.asarray(probabilities[_numbers(X)])
 
     def decision_function(self, X: Any) -> Array:
         assert self.answers.scores is not None
-        return self.answers.scores
+        return np.asarray(self.answers.scores[_numbers(X)])
+
+
+def _numbers(X: Any) -> Array:
+    return np.asarray(X)[:, 0].astype(np.intp)

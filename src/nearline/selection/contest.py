@@ -90,23 +90,39 @@ class Contest:
         self._stop = Event()
         self._start = perf_counter()
         self._data = FoldData(rows, rules.class_weight, self._memory() / 4)
+        ways = [way for way in ways if self._usable(way)]
         self._pairs = [(family, way) for family in families for way in ways]
         if not self._data.all_fit(ways):  # then one representation after the other
             self._pairs = [(family, way) for way in ways for family in families]
+
+    def _usable(self, way: Representation) -> bool:
+        """Whether rows can be represented so; if not, the reason is kept."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self._data.first(way)
+        except Exception as error:
+            self.skipped.append(Skipped("all families", way.name, _reason(error)))
+            return False
+        return True
 
     def run(self) -> Leaderboard:
         """What finished is kept whatever happens to the rest."""
         rules = self.rules
         rules.progress.begin()
         done = 0.0
+        waiting: list[Unit] = []
         try:
-            units = list(self._units())
-            total = sum(unit.cost for unit in units)
-            for number, unit in enumerate(units):
-                self._attempt(unit, number > 0, done, total)
-                done += unit.cost
+            for unit in self._units():
+                waiting.append(unit)
+            total = sum(unit.cost for unit in waiting)
+            for number in range(len(waiting)):
+                self._attempt(waiting[0], number > 0, done, total)
+                done += waiting.pop(0).cost
         except KeyboardInterrupt:
             self.interrupted = True
+            for unit in waiting:
+                self._skip(unit.family, unit.representation, "interrupted")
         finally:
             rules.progress.end()
         n_rows = (
@@ -118,18 +134,30 @@ class Contest:
 
     def _units(self) -> Iterator[Unit]:
         for family, way in self._pairs:
-            fold = self._data.first(way)
-            need, have = family.memory(fold), self._memory()
-            reason = family.refuses(fold)
-            if reason is None and need > have:
-                reason = f"it needs about {need / 1e9:.1f} GB of memory, {have / 1e9:.1f} GB are left"
-            grid = [] if reason is not None else family.grid(fold, self.rules.preset)
-            if reason is None and not grid:
-                reason = "too few rows"
-            if reason is not None:
-                self._skip(family, way, reason)
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # the fits will say it again
+                    unit = self._unit(family, way)
+            except Exception as error:
+                unit = _reason(error)
+            if isinstance(unit, str):
+                self._skip(family, way, unit)
             else:
-                yield Unit(family, way, grid, family.cost(fold, grid) + 1e6)
+                yield unit
+
+    def _unit(self, family: Family, way: Representation) -> Unit | str:
+        """What is to run, or why not."""
+        fold = self._data.first(way)
+        need, have = family.memory(fold), self._memory()
+        reason = family.refuses(fold)
+        if reason is not None:
+            return reason
+        if need > have:
+            return f"it needs about {need / 1e9:.1f} GB of memory, {have / 1e9:.1f} GB are left"
+        grid = family.grid(fold, self.rules.preset)
+        if not grid:
+            return "too few rows, or too small weights"
+        return Unit(family, way, grid, family.cost(fold, grid) + 1e6)
 
     def _attempt(self, unit: Unit, bounded: bool, done: float, total: float) -> None:
         """Run a unit; one that fails is skipped with the reason, one that is late keeps the candidates that finished."""
@@ -145,15 +173,8 @@ class Contest:
                     notes[str(warning.message)] = None
         except OutOfTime:
             self._skip(unit.family, unit.representation, "the time limit had passed")
-        except (
-            ValueError,
-            TypeError,
-            ArithmeticError,
-            MemoryError,
-            AttributeError,
-            np.linalg.LinAlgError,
-        ) as error:
-            self._skip(unit.family, unit.representation, f"{type(error).__name__}: {error}")
+        except Exception as error:  # a user's own estimator may raise anything
+            self._skip(unit.family, unit.representation, _reason(error))
             return
         self._keep(unit)
 
@@ -246,6 +267,8 @@ class FoldData:
 
     def all_fit(self, ways: list[Representation]) -> bool:
         """Whether the folds of all representations fit; those of the first tell how large they are."""
+        if not ways:
+            return True
         each = self.first(ways[0]).data_bytes * 1.3 * len(self.rows.folds)
         return each * len(ways) <= self.memory
 
@@ -274,7 +297,7 @@ class FoldData:
         rows, codes = self.rows, self.rows.codes[train]
         weights = None if rows.weights is None else rows.weights[train]
         weights = fitting_weights(codes, rows.classes, weights, self.class_weight)
-        fold = Fold(X_train, codes, weights, X_test, len(rows.classes))
+        fold = Fold(X_train, codes, weights, X_test, rows.classes)
         self._make_room(way, fold)
         if self._used() + 1.3 * fold.data_bytes <= self.memory:
             kept[f] = fold
@@ -288,6 +311,11 @@ class FoldData:
         for name in list(self._kept):
             if name != way.name and self._used() + 1.3 * fold.data_bytes > self.memory:
                 self._kept[name] = {}
+
+
+def _reason(error: Exception) -> str:
+    said = str(error).splitlines()
+    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
 
 
 def fitting_weights(codes: Array, classes: Array, weights: Array | None, class_weight: Any) -> Array | None:

@@ -1,16 +1,18 @@
 """Cross-validation, its repetition, and curves over rows and over capacity (SPEC H2, H6, H8)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_consistent_length, indexable
+from sklearn.utils import _safe_indexing, check_array, check_consistent_length, indexable
 
-from nearline.arrays import Array
+from nearline.arrays import Array, is_sparse
 from nearline.estimators import KNeighborsClassifier, LinearClassifier
 from nearline.estimators._base import encoded
+from nearline.estimators._neighbors import check_whole
 from nearline.selection.answers import Answers, answers_of
 from nearline.selection.comparison import TTest, corrected_t_test
 from nearline.selection.families import Family, Fold
@@ -123,6 +125,10 @@ def compare(a: FoldScores, b: FoldScores, scoring: str | None = None) -> TTest:
     True
     """
     name = next(iter(a.scores)) if scoring is None else scoring
+    if name not in a.scores or name not in b.scores:
+        raise ValueError(
+            f"Both must have the score {name!r}, they have {list(a.scores)} and {list(b.scores)}."
+        )
     check_consistent_length(a.scores[name], b.scores[name])
     return corrected_t_test(a.scores[name] - b.scores[name], a.test_to_train)
 
@@ -157,10 +163,11 @@ def learning_curve(
         order = _class_by_class(train, task.codes, seed)
         for i, size in enumerate(numbers):
             rows = order[:size]
-            if len(np.unique(task.codes[rows])) < 2:
-                continue  # nothing to learn from: the score is undefined
-            test_scores[i, f] = task.score(_fitted_answers(model, task, rows, test), test)
-            train_scores[i, f] = task.score(_fitted_answers(model, task, rows, rows), rows)
+            with suppress(ValueError):  # too few rows for this model: the score is undefined
+                test_scores[i, f] = task.score(_fitted_answers(model, task, rows, test), test)
+                train_scores[i, f] = task.score(_fitted_answers(model, task, rows, rows), rows)
+    if np.isnan(test_scores).all():
+        _fitted_answers(model, task, pairs[0][0], pairs[0][1])  # says what is wrong
     return Curve("training rows", numbers, test_scores, train_scores, task.scorers[0].name)
 
 
@@ -188,17 +195,18 @@ def capacity_curve(
     ('n_neighbors', 1.0)
     """
     task = _Task.of(X, y, scoring, groups)
+    if not isinstance(task.X, np.ndarray) and not is_sparse(task.X):
+        task = replace(task, X=check_array(task.X, dtype="numeric"))
     parameter = parameter or _capacity(model)
-    family, grid = _family(model, parameter, list(values))
+    values = list(values)
+    family, grid = _family(model, parameter, values)
     pairs = list(task.pairs(folds, split, seed, 1))
     scores = np.empty((2, len(grid), len(pairs)))
     for f, (train, test) in enumerate(pairs):
-        codes = task.codes[train]
-        rows, left = (
-            np.ascontiguousarray(task.X[part]) if task.dense else task.X[part] for part in (train, test)
-        )
+        rows, left = task.X[train], task.X[test]
         for part, (Q, numbers) in enumerate(((left, test), (rows, train))):
-            for outcome in family.outcomes(Fold(rows, codes, None, Q, len(task.classes)), grid):
+            fold = Fold(rows, task.codes[train], None, Q, task.classes)
+            for outcome in family.outcomes(fold, grid):
                 scores[part, outcome.number, f] = task.score(outcome.answers, numbers)
     return Curve(parameter, np.asarray(values), scores[0], scores[1], task.scorers[0].name)
 
@@ -221,13 +229,19 @@ class _Task:
             raise ValueError(f"There must be at least 2 classes, y has 1: {classes.tolist()[0]!r}.")
         return cls(X, codes, classes, as_scorers(scoring), None if groups is None else np.asarray(groups))
 
-    @property
-    def dense(self) -> bool:
-        return isinstance(self.X, np.ndarray)
-
     def pairs(self, folds: Any, split: str, seed: int, repeats: int) -> Iterator[tuple[Array, Array]]:
+        if not (isinstance(repeats, (int, np.integer)) and repeats >= 1):
+            raise ValueError(f"repeats must be a whole number >= 1, got {repeats!r}.")
+        drawn: list[list[tuple[Array, Array]]] = []
         for r in range(repeats):
-            yield from as_split(split, self.groups, seed + r).folds(self.codes, self.groups, folds)
+            drawn.append(as_split(split, self.groups, seed + r).folds(self.codes, self.groups, folds))
+            if r == 1 and all(np.array_equal(a[1], b[1]) for a, b in zip(drawn[0], drawn[1])):
+                raise ValueError(
+                    "These folds are the same in every draw, so repeating them adds nothing: take repeats=1, or folds that "
+                    "are drawn anew (a number, not split='time')."
+                )
+        for pairs in drawn:
+            yield from pairs
 
     def score(self, answers: Answers, rows: Array) -> float:
         return self.scorers[0](answers, self.codes[rows], self.classes)
@@ -241,9 +255,8 @@ def _fitted_answers(model: Any, task: _Task, train: Array, test: Array) -> Answe
 def _sizes(sizes: Any, most: int) -> Array:
     """Numbers of rows, from shares or numbers."""
     given = np.atleast_1d(np.asarray(sizes))
-    counts = (
-        given if np.issubdtype(given.dtype, np.integer) else np.maximum(np.rint(given * most), 2).astype(int)
-    )
+    whole = np.issubdtype(given.dtype, np.integer)
+    counts = given if whole else np.where(given > 0, np.maximum(np.rint(given * most), 2), 0).astype(int)
     if not len(counts) or counts.min() < 1 or counts.max() > most:
         raise ValueError(f"sizes must be shares in (0, 1] or numbers of rows up to {most}, got {sizes!r}.")
     return np.unique(counts)
@@ -272,10 +285,15 @@ def _family(model: Any, parameter: str, values: list[Any]) -> tuple[Family, list
     if not values:
         raise ValueError("values is empty: give at least one.")
     if isinstance(model, KNeighborsClassifier) and parameter == "n_neighbors":
-        settings = {name: model.get_params()[name] for name in ("metric", "weights")}
-        return NearestNeighbors("k-NN", model.metric), [settings | {parameter: int(k)} for k in values]
-    if isinstance(model, LinearClassifier) and parameter == "alpha":
-        return Path("path", model), [{parameter: float(alpha)} for alpha in values]
+        return NearestNeighbors("k-NN", model.metric), [
+            model.get_params() | {parameter: check_whole(k)} for k in values
+        ]
+    if (
+        isinstance(model, LinearClassifier)
+        and parameter == "alpha"
+        and not model.get_params().get("hard_margin")
+    ):
+        return Path("path", model, tol=model.tol), [{parameter: float(alpha)} for alpha in values]
     return _Settings("own", model), [{parameter: value} for value in values]
 
 

@@ -3,10 +3,11 @@
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_feature_names, validate_data
 
-from nearline.arrays import Array
+from nearline.arrays import Array, is_sparse
 from nearline.representations import kind_of
 
 NUMERIC = ("numbers", "sparse")
@@ -14,13 +15,15 @@ NUMERIC = ("numbers", "sparse")
 
 def checked_rows(model: Any, X: Any, y: Any = None, *, reset: bool = True) -> tuple[Any, Array]:
     """Rows as the representations take them, and labels (n,); the model remembers the features, or compares with them."""
-    kind = kind_of(X)
+    kind = _kind(X, None if reset else model._kind)
     if not reset and (kind in NUMERIC) != (model._kind in NUMERIC):
         raise ValueError(
             f"The model was fitted on {model._kind}, got {kind}: give the columns or texts of the fit."
         )
     labels = np.empty(0) if y is None else checked_labels(y)
     if kind in NUMERIC:
+        if not reset and is_sparse(X) != (model._kind == "sparse"):
+            X = sparse.csr_matrix(X) if model._kind == "sparse" else X.toarray()
         X = validate_data(
             model, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan"
         )
@@ -38,6 +41,14 @@ def checked_rows(model: Any, X: Any, y: Any = None, *, reset: bool = True) -> tu
     return X, labels
 
 
+def _kind(X: Any, fitted: str | None) -> str:
+    """What the rows are; a table of the fit stays one, even if the rows at hand happen to hold only numbers."""
+    if getattr(X, "collect", None) is not None and getattr(X, "columns", None) is not None:
+        raise ValueError("X is a lazy frame: give X.collect().")
+    kind = kind_of(X)
+    return "table" if fitted == "table" and kind == "numbers" and not isinstance(X, np.ndarray) else kind
+
+
 def checked_labels(y: Any) -> Array:
     """Labels as an array (n,); missing ones are refused."""
     labels = np.asarray(column_or_1d(y, warn=True))
@@ -53,6 +64,49 @@ def checked_labels(y: Any) -> Array:
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     return labels.astype(str) if labels.dtype == object and _all_strings(labels) else labels
+
+
+def checked_groups(groups: Any, n: int) -> Array:
+    """Group labels (n,) as numbers; rows without one are refused."""
+    given = np.asarray(groups)
+    if given.ndim != 1 or len(given) != n:
+        raise ValueError(f"groups must have one label for each of the {n} rows, got shape {given.shape}.")
+    missing = np.array([label is None or label != label for label in given.tolist()])
+    if missing.any():
+        raise ValueError(f"{int(missing.sum())} rows have no group (NaN or None): give each row one.")
+    return np.unique(given.astype(str) if given.dtype == object else given, return_inverse=True)[1]
+
+
+def check_options(contest: Any) -> None:
+    """Parameters of a contest that need no look at the data."""
+    choices: dict[str, tuple[Any, ...]] = {
+        "choose": ("best", "one-se"),
+        "refit": ("train", "all"),
+        "calibrate": (None, "temperature", "sigmoid"),
+    }
+    for name, allowed in choices.items():
+        value = getattr(contest, name)
+        if not any(value is one or value == one for one in allowed):
+            raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}.")
+    limit, test = contest.time_limit, contest.test
+    if limit is not None and not (isinstance(limit, (int, float, np.number)) and limit > 0):
+        raise ValueError(f"time_limit must be a number of seconds > 0, got {limit!r}.")
+    pair = isinstance(test, (tuple, list)) and len(test) == 2
+    if test is not None and not pair and not isinstance(test, (float, int, np.number)):
+        raise ValueError(f"test must be a share of the rows, a pair (X_test, y_test) or None, got {test!r}.")
+    if not isinstance(contest.seed, (int, np.integer)):
+        raise ValueError(f"seed must be a whole number, got {contest.seed!r}.")
+    if contest.own is not None and not isinstance(contest.own, dict):
+        raise ValueError(f"own must be a dictionary {{name: estimator}}, got {contest.own!r}.")
+    for name, model in (contest.own or {}).items():
+        if isinstance(model, type) or not callable(getattr(model, "fit", None)):
+            raise ValueError(
+                f"own[{name!r}] must be a classifier object with fit and predict, got {model!r}."
+            )
+    for name in ("include", "exclude"):
+        value = getattr(contest, name)
+        if value is not None and not isinstance(value, (str, list, tuple, set, frozenset)):
+            raise ValueError(f"{name} must be names of families, got {value!r}.")
 
 
 def _all_strings(labels: Array) -> bool:

@@ -1,32 +1,31 @@
 """Opened: what the locked rows say about the chosen model, once (SPEC H3, H5)."""
 
+import hashlib
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline.arrays import Array, is_sparse
 from nearline.selection.answers import Answers
 from nearline.selection.intervals import Block, Interval, accuracy_interval, bootstrap
 from nearline.selection.leaderboard import shown
-from nearline.selection.scoring import Scorer
+from nearline.selection.scoring import SCORERS, Scorer
 
 
 @dataclass(frozen=True)
 class LockedRows:
     """What the rows of the test part are, features aside."""
 
-    codes: Array
-    classes: Array
+    y: Array  # labels
     weights: Array | None = None
     groups: Array | None = None
     in_time: bool = False
 
 
 @dataclass(frozen=True)
-class TestResult:
+class Opened:
     """Scores of one model on the test rows, each with an interval that accounts for the choice of the test rows only."""
-
-    __test__ = False  # pytest: no test case
 
     model: str
     n_rows: int
@@ -39,7 +38,9 @@ class TestResult:
     codes: Array = field(repr=False)
     answers: Answers = field(repr=False)
     openings: int = 1
+    models: int = 1  # that were tested on these rows
     refitted: bool = False  # whether the model in hand has been fitted on all rows since
+    calibrated: bool = False
 
     @property
     def confusion(self) -> Array:
@@ -64,46 +65,55 @@ class TestResult:
             interval = self.intervals[name]
             bounds = f"{interval.confidence:.0%} interval {shown(interval.low)} to {shown(interval.high)}"
             said = bounds if interval.defined else f"no interval: {interval.reason}"
-            lines.append(
-                f"  {name} {shown(score)} ({said}); in cross-validation {shown(self.cross_validation[name])}"
-            )
+            folds = f"in cross-validation {shown(self.cross_validation[name])}"
+            before = " before calibration" if self.calibrated else ""
+            lines.append(f"  {name} {shown(score)} ({said}); {folds}{before}")
         lines.append(f"  accuracy of the most frequent class: {self.majority:.4f}")
-        if self.openings > 1:
-            lines.append(
-                f"  opened {self.openings} times: a test that is looked at again while models change is no test"
-            )
+        if self.models > 1:
+            said = f"opened {self.openings} times, for {self.models} models"
+            lines.append(f"  {said}: a test that models are chosen by is no test any more")
+        elif self.openings > 1:
+            lines.append(f"  opened {self.openings} times, for the same model")
         if self.refitted:
             lines.append("  the model in hand was fitted anew on all rows; the score is the earlier model's")
         return "\n".join(lines)
 
 
-def intervals_of(answers: Answers, rows: LockedRows, scorers: list[Scorer], seed: int) -> dict[str, Interval]:
+def intervals_of(
+    answers: Answers, codes: Array, classes: Array, rows: LockedRows, scorers: list[Scorer], seed: int
+) -> dict[str, Interval]:
     """Wilson's for the accuracy of independent rows, by groups or in time their like; the bootstrap for other scores."""
     block: Block = "auto" if rows.in_time else None
     found = {}
     for scorer in scorers:
-        if scorer.name == "accuracy" and rows.weights is None:
-            correct = answers.labels == rows.codes
-            found[scorer.name] = accuracy_interval(correct, groups=rows.groups, block=block)
+        if scorer.score is SCORERS["accuracy"].score and rows.weights is None:
+            found[scorer.name] = accuracy_interval(answers.labels == codes, groups=rows.groups, block=block)
             continue
-        score = _resampled(answers, rows, scorer)
+
+        def score(numbers: Array, scorer: Scorer = scorer) -> float:
+            weights = None if rows.weights is None else rows.weights[numbers]
+            return scorer(answers.some(numbers), codes[numbers], classes, weights)
+
         found[scorer.name] = bootstrap(
-            score, len(rows.codes), groups=rows.groups, block=block, n_resamples=1000, seed=seed
+            score, len(codes), groups=rows.groups, block=block, n_resamples=1000, seed=seed
         )
     return found
 
 
-def _resampled(answers: Answers, rows: LockedRows, scorer: Scorer):  # type: ignore[no-untyped-def]
-    probabilities = answers.probabilities()
+def fingerprint(X: Any, y: Array) -> str:
+    """Of rows and labels: equal for equal test parts."""
+    digest = hashlib.sha256(repr(np.asarray(y).tolist()).encode())
+    if is_sparse(X):
+        parts: Any = (X.data, X.indices, X.indptr)
+    elif isinstance(X, np.ndarray) and X.dtype != object:
+        parts = (np.ascontiguousarray(X),)
+    else:
+        parts = (repr(X.to_numpy().tolist() if _is_frame(X) else list(X)).encode(),)
+    for part in parts:
+        digest.update(part if isinstance(part, bytes) else part.tobytes())
+    return digest.hexdigest()
 
-    def score(numbers: Array) -> float:
-        some = Answers(
-            answers.labels[numbers],
-            answers.n_classes,
-            None if answers.scores is None else answers.scores[numbers],
-            None if probabilities is None else lambda: probabilities[numbers],
-        )
-        weights = None if rows.weights is None else rows.weights[numbers]
-        return scorer(some, rows.codes[numbers], rows.classes, weights)
 
-    return score
+def _is_frame(X: Any) -> bool:
+    """Whether X is a frame or series."""
+    return callable(getattr(X, "to_numpy", None))

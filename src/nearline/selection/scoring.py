@@ -3,7 +3,7 @@
 import inspect
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ class Scorer:
 
     def __call__(self, answers: Answers, codes: Array, classes: Array, weights: Array | None = None) -> float:
         """The score of the answers about rows of the given class numbers; NaN where it is undefined."""
-        if not len(codes):
+        if not len(codes) or (weights is not None and not weights.sum() > 0):
             return float("nan")
         return self.score(answers, codes, classes, weights)
 
@@ -65,6 +65,9 @@ def _brier(answers: Answers, codes: Array, classes: Array, weights: Array | None
 def _auc(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
     """Area under the ROC curve; of more than two classes the mean over classes of one against the rest."""
     ranking = answers.ranking()
+    if weights is not None and ranking is not None:
+        there = weights > 0
+        ranking, codes, weights = ranking[there], codes[there], weights[there]
     if ranking is None or len(np.unique(codes)) < len(classes):
         return float("nan")
     if ranking.ndim == 1:
@@ -113,30 +116,47 @@ def _scorer(scoring: Any, name: str | None = None) -> Scorer:
     if isinstance(scoring, str):
         scoring = _SAME.get(scoring, scoring)
         if scoring in SCORERS:
-            return SCORERS[scoring]
+            return SCORERS[scoring] if name is None else replace(SCORERS[scoring], name=name)
         if scoring not in get_scorer_names():
             raise ValueError(
                 f"Unknown scoring {scoring!r}: choose among {', '.join(map(repr, SCORERS))}, a name from "
                 "sklearn.metrics.get_scorer_names(), or give a function (estimator, X, y)."
             )
-        return _foreign(get_scorer(scoring), name or scoring)
+        return Scorer(name or scoring, Foreign(get_scorer(scoring), own=False))
     if callable(scoring):
-        return _foreign(scoring, name or str(getattr(scoring, "__name__", scoring)))
+        return Scorer(
+            name or _name(scoring),
+            Foreign(scoring, own=type(scoring).__module__.partition(".")[0] != "sklearn"),
+        )
     raise ValueError(f"Unknown scoring {scoring!r}: give a name or a function (estimator, X, y).")
 
 
-def _foreign(judge: Any, name: str) -> Scorer:
-    """A scorer of scikit-learn: a function of (estimator, X, y), larger is better."""
-    weighted = "sample_weight" in inspect.signature(judge).parameters
+def _name(scoring: Any) -> str:
+    """A function's own name, marked where it is the name of a score that it is not."""
+    name = str(getattr(scoring, "__name__", scoring))
+    return f"{name} (own)" if name in SCORERS else name
 
-    def score(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
-        extra = {"sample_weight": weights} if weighted and weights is not None else {}
+
+@dataclass(frozen=True)
+class Foreign:
+    """A scorer of scikit-learn, or a function (estimator, X, y) of the user's; larger is better.
+
+    X holds the numbers of the rows, see :class:`Foretold`.
+    """
+
+    judge: Any
+    own: bool  # a function of the user's: its errors are the user's to see
+
+    def __call__(self, answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+        weighted = weights is not None and "sample_weight" in inspect.signature(self.judge).parameters
+        extra = {"sample_weight": weights} if weighted else {}
+        numbers = np.arange(len(codes), dtype=np.float64)[:, None]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what is undefined is NaN here
-                rows = np.zeros((len(codes), 1))
-                return float(judge(Foretold(answers, classes), rows, classes[codes], **extra))
+                score = float(self.judge(Foretold(answers, classes), numbers, classes[codes], **extra))
         except (AttributeError, ValueError):
+            if self.own:
+                raise
             return float("nan")
-
-    return Scorer(name, score)
+        return score if np.isfinite(score) else float("nan")

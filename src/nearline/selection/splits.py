@@ -19,6 +19,20 @@ SPLITS = ("auto", "stratified", "group", "time")
 
 
 @dataclass(frozen=True)
+class FixedFolds:
+    """Folds that are decided already, as a scikit-learn splitter."""
+
+    pairs: list[tuple[Array, Array]]
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> list[tuple[Array, Array]]:
+        """Pairs of row numbers."""
+        return self.pairs
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        return len(self.pairs)
+
+
+@dataclass(frozen=True)
 class Split:
     """How rows are divided: "stratified" by class, by "group", or by "time" (rows are in the order of time)."""
 
@@ -30,6 +44,8 @@ class Split:
         n = len(codes)
         if not 0 < fraction < 1:
             raise ValueError(f"test must be a share of the rows between 0 and 1, got {fraction!r}.")
+        if round(fraction * n) < 1:
+            raise ValueError(f"test={fraction!r} of {n} rows is no row: give a larger share, or test=None.")
         if self.kind == "time":
             size = max(1, round(fraction * n))
             test = np.arange(n - size, n)
@@ -88,6 +104,15 @@ class Split:
             raise ValueError(
                 f"Unknown folds {folds!r}: give a number, a scikit-learn splitter, or a list of pairs of row numbers."
             ) from error
+        for train, test in pairs:
+            if (
+                max(train.max(initial=0), test.max(initial=0)) >= len(codes)
+                or min(train.min(initial=0), test.min(initial=0)) < 0
+            ):
+                raise ValueError(
+                    f"folds has row numbers that are not among 0 to {len(codes) - 1}: folds divide the training part, "
+                    f"{len(codes)} rows; with test=None that is all rows."
+                )
         return _usable(pairs, codes)
 
     def _splitter(self, codes: Array, groups: Array | None, n_folds: int) -> Any:

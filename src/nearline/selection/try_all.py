@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, check_consistent_length
+from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
@@ -19,12 +19,12 @@ from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.checks import Finding, check
 from nearline.selection.contest import Contest, Rows, Rules, fitting_weights
 from nearline.selection.families import families
-from nearline.selection.input import checked_rows
+from nearline.selection.input import check_options, checked_groups, checked_rows
 from nearline.selection.leaderboard import Entry, Leaderboard
-from nearline.selection.opened import LockedRows, TestResult, intervals_of
+from nearline.selection.opened import LockedRows, Opened, fingerprint, intervals_of
 from nearline.selection.progress import as_progress
 from nearline.selection.scoring import as_scorers
-from nearline.selection.splits import as_split
+from nearline.selection.splits import FixedFolds, as_split
 
 
 class LeakageWarning(UserWarning):
@@ -140,40 +140,39 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
         """Lock the test rows, hold the contest on the others, fit the winner."""
-        self._check_parameters()
+        check_options(self)
         if y is None:
             raise ValueError("TryThemAll requires y to be passed, but the target y is None.")
         X, y = checked_rows(self, X, y)
-        self.classes_, codes = encoded(y)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"TryThemAll needs at least 2 classes, but y has 1 class: {self.classes_.tolist()[0]!r}."
-            )
+        if len(encoded(y)[0]) < 2:
+            raise ValueError(f"TryThemAll needs at least 2 classes, but y has 1 class: {y.tolist()[0]!r}.")
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, codes, dtype=np.float64, ensure_non_negative=True)
-        if groups is not None:
-            groups = np.asarray(groups)
-            check_consistent_length(y, groups)
-        split = as_split(self.split, groups, self.seed)
-        self._lock(X, codes, groups, weights, split)
+            weights = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
+        groups = None if groups is None else checked_groups(groups, len(y))
         self._scorers = as_scorers(self.scoring)
+        self._split = as_split(self.split, groups, self.seed)
+        self._lock(X, y, groups, weights)
         train = self._train
-        rows = self._rows(X, codes, groups, weights, split, train)
-        self._folds = rows.folds
-        self._keep_findings(X, y, groups, rows, split.kind)
+        self.classes_, codes = encoded(y[train])
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"The training part has 1 class only, {self.classes_.tolist()[0]!r}: give more rows, or another split."
+            )
+        part = X if len(train) == len(y) else _safe_indexing(X, train)
+        groups = None if groups is None else groups[train]
+        self._folds = self._split.folds(codes, groups, self.folds)
+        independent = self._split.kind == "stratified"
+        weights = None if weights is None else weights[train]
+        rows = Rows(part, codes, self.classes_, weights, self._folds, independent)
+        if self.calibrate is not None:
+            self._calibration_folds(codes, groups)  # refused now rather than after the contest
+        self._keep_findings(rows, groups)
         self._run(rows)
-        self.model_ = self._fitted(rows.X, rows.codes, rows.weights)
-        self._test_result: TestResult | None = None
-        self.openings_ = 0
-        if self.nested:
-            self.nested_ = self._nest(rows, y[train], None if groups is None else groups[train])
+        self.model_ = self._fitted(part, codes, weights, groups)
+        if self.nested and not self.interrupted_:
+            self.nested_ = self._nest(rows, groups)
         return self
-
-    def _fitted(self, X: Any, codes: Array, weights: Array | None) -> Any:
-        """The chosen candidate on these rows."""
-        weights = fitting_weights(codes, self.classes_, weights, self.class_weight)
-        return self.estimator(self.chosen_).fit(X, self.classes_[codes], weights)
 
     def estimator(self, entry: Entry) -> Any:
         """A candidate of the leaderboard as an unfitted scikit-learn estimator that takes the data as they are."""
@@ -182,92 +181,83 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             ("representation", self._ways[entry.representation].transformer()),
             ("model", family.estimator(entry.parameters)),
         ]
-        chain = Chain(steps)
-        return (
-            chain
-            if self.calibrate is None
-            else CalibratedClassifier(chain, method=self.calibrate, seed=self.seed)
-        )
+        return Chain(steps)
 
-    def _check_parameters(self) -> None:
-        choices = {"choose": ("best", "one-se"), "refit": ("train", "all")}
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"{name} must be {' or '.join(map(repr, allowed))}, got {getattr(self, name)!r}."
-                )
-        if self.calibrate not in (None, "temperature", "sigmoid"):
-            raise ValueError(f"calibrate must be None, 'temperature' or 'sigmoid', got {self.calibrate!r}.")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise ValueError(f"time_limit must be a number of seconds > 0, got {self.time_limit!r}.")
+    def _fitted(self, X: Any, codes: Array, weights: Array | None, groups: Any) -> Any:
+        """The chosen candidate on these rows, calibrated if asked for."""
+        weights = fitting_weights(codes, self.classes_, weights, self.class_weight)
+        model = self.estimator(self.chosen_)
+        if self.calibrate is not None:
+            folds = self._calibration_folds(codes, groups)
+            model = CalibratedClassifier(model, method=self.calibrate, folds=folds, seed=self.seed)
+        return model.fit(X, self.classes_[codes], weights)
 
-    def _lock(self, X: Any, codes: Array, groups: Any, weights: Any, split: Any) -> None:
+    def _calibration_folds(self, codes: Array, groups: Any) -> Any:
+        """Folds that every class is in, by group or in time where the contest's are."""
+        n_folds = min(5, int(np.bincount(codes).min()))
+        if n_folds < 2:
+            rare = self.classes_[np.bincount(codes).argmin()]
+            raise ValueError(
+                f"calibrate={self.calibrate!r} needs at least 2 training rows of each class, {rare!r} has 1: give more of "
+                "them, or calibrate=None."
+            )
+        if self._split.kind == "stratified":
+            return n_folds
+        return FixedFolds(self._split.folds(codes, groups, n_folds))
+
+    def _lock(self, X: Any, y: Array, groups: Any, weights: Any) -> None:
         """Divide the rows, before anything else looks at them."""
-        n = len(codes)
-        self._all = (X, codes, weights)
-        self._train, self._test_rows, self._X_test = np.arange(n), None, None
+        self._all = (X, y, groups, weights)
+        self._train, self._locked, self._X_test = np.arange(len(y)), None, None
         self.test_rows_: Array | None = None
         if self.test is None:
             return
+        in_time = self._split.kind == "time"
         if isinstance(self.test, (tuple, list)):
-            X_test, y_test = checked_rows(self, self.test[0], self.test[1], reset=False)
-            unknown = y_test[~np.isin(y_test, self.classes_)]
+            self._X_test, y_test = checked_rows(self, self.test[0], self.test[1], reset=False)
+            unknown = y_test[~np.isin(y_test, y)]
             if len(unknown):
                 raise ValueError(
                     f"The test rows have a label that no training row has: {unknown.tolist()[0]!r}."
                 )
-            self._X_test = X_test
-            codes_test = np.searchsorted(self.classes_, y_test)
-            self._test_rows = LockedRows(codes_test, self.classes_, in_time=split.kind == "time")
-            return
-        self._train, test = split.holdout(codes, groups, self.test)
-        self.test_rows_ = test
-        self._X_test = _safe_indexing(X, test)
-        self._test_rows = LockedRows(
-            codes[test],
-            self.classes_,
-            None if weights is None else weights[test],
-            groups[test] if split.kind == "group" else None,
-            split.kind == "time",
-        )
+            self._locked = LockedRows(y_test, in_time=in_time)
+        else:
+            codes = encoded(y)[1]
+            self._train, test = self._split.holdout(codes, groups, self.test)
+            self.test_rows_, self._X_test = test, _safe_indexing(X, test)
+            own = groups[test] if self._split.kind == "group" else None
+            self._locked = LockedRows(y[test], None if weights is None else weights[test], own, in_time)
+        key = fingerprint(self._X_test, self._locked.y)
+        if key != getattr(self, "_key", None):  # another fit on the same test rows goes on counting
+            self._key, self.openings_, self._tested = key, 0, 0
+        self._opened: Opened | None = None
 
-    def _rows(self, X: Any, codes: Array, groups: Any, weights: Any, split: Any, train: Array) -> Rows:
-        part = X if len(train) == len(codes) else _safe_indexing(X, train)
-        groups = None if groups is None else groups[train]
-        folds = split.folds(codes[train], groups, self.folds)
-        weights = None if weights is None else weights[train]
-        return Rows(part, codes[train], self.classes_, weights, folds, split.kind == "stratified")
-
-    def _keep_findings(self, X: Any, y: Array, groups: Any, rows: Rows, kind: str) -> None:
-        brought = isinstance(self.test, (tuple, list))
+    def _keep_findings(self, rows: Rows, groups: Any) -> None:
+        y = self._all[1]
         self.findings_: list[Finding] = check(
             rows.X,
             y[self._train],
             X_test=self._X_test,
-            y_test=None if self._test_rows is None else self.classes_[self._test_rows.codes],
-            groups=None if groups is None else groups[self._train],
+            y_test=None if self._locked is None else self._locked.y,
+            groups=groups,
             folds=rows.folds,
-            split=kind,
+            split=self._split.kind,
             n_folds=len(rows.folds),
-            own_test=brought,
+            own_test=isinstance(self.test, (tuple, list)),
+            rows=self._train,
+            test_rows=self.test_rows_,
         )
         for finding in self.findings_:
             if finding.severity == "warning":
-                warnings.warn(
-                    f"{finding.subject}: {finding.message} {finding.remedy}", LeakageWarning, stacklevel=3
-                )
+                said = f"{finding.subject}: {finding.message} {finding.remedy}"
+                warnings.warn(said, LeakageWarning, stacklevel=3)
 
     def _families(self) -> list[Any]:
         return families(self.preset, self.include, self.exclude, self.own)
 
     def _run(self, rows: Rows) -> None:
-        rules = Rules(
-            self._scorers,
-            self.preset,
-            as_progress(self.progress),
-            self.class_weight,
-            self.time_limit,
-        )
+        progress = as_progress(self.progress)
+        rules = Rules(self._scorers, self.preset, progress, self.class_weight, self.time_limit)
         ways = representations(rows.X, self.preset)
         self._ways = {way.name: way for way in ways}
         contest = Contest(rows, self._families(), ways, rules)
@@ -277,27 +267,35 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             if contest.interrupted:
                 raise KeyboardInterrupt
             reasons = "; ".join(f"{one.family}: {one.reason}" for one in self.leaderboard_.skipped)
-            raise ValueError(f"No family could be tried on these data. {reasons}")
+            raise ValueError(f"No family could be tried on these data. {reasons or 'None was chosen.'}")
         self.best_ = self.leaderboard_.best
-        self.chosen_ = (
-            self.best_ if self.choose == "best" else self.leaderboard_.one_standard_error(self.best_)
-        )
+        if np.isnan(self.leaderboard_.mean(self.best_)):
+            raise ValueError(
+                f"The score {self._scorers[0].name!r} is undefined for every candidate, on some fold at least: rare classes "
+                "may be missing there, or no family gives probabilities. Choose another scoring, or fewer folds."
+            )
+        one_se = self.choose == "one-se"
+        self.chosen_ = self.leaderboard_.one_standard_error(self.best_) if one_se else self.best_
 
-    def _nest(self, rows: Rows, y: Array, groups: Any) -> dict[str, Array]:
-        """Scores of the whole procedure, each outer fold choosing for itself."""
+    def _nest(self, rows: Rows, groups: Any) -> dict[str, Array]:
+        """Scores of the whole procedure, each outer fold choosing for itself; if interrupted, of the folds done."""
         scores: dict[str, list[float]] = {scorer.name: [] for scorer in self._scorers}
         for train, test in rows.folds:
             inner = clone(self).set_params(test=None, nested=False, progress="silent")
             if not isinstance(self.folds, (int, np.integer)):
                 inner.set_params(folds=len(rows.folds))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", LeakageWarning)  # said already
-                inner.fit(
-                    _safe_indexing(rows.X, train),
-                    y[train],
-                    None if groups is None else groups[train],
-                    None if rows.weights is None else rows.weights[train],
-                )
+            own = None if groups is None else groups[train]
+            weights = None if rows.weights is None else rows.weights[train]
+            labels = self.classes_[rows.codes]
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", LeakageWarning)  # said already
+                    inner.fit(_safe_indexing(rows.X, train), labels[train], own, weights)
+            except KeyboardInterrupt:
+                self.interrupted_ = True
+            if self.interrupted_ or inner.interrupted_:
+                self.interrupted_ = True
+                break
             answers = answers_of(inner.model_, _safe_indexing(rows.X, test), self.classes_)
             weights = None if rows.weights is None else rows.weights[test]
             for scorer in self._scorers:
@@ -306,32 +304,45 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
 
     # -- the test ---------------------------------------------------------------------------------------------
 
-    def open_test(self) -> TestResult:
+    def open_test(self) -> Opened:
         """Score the chosen model on the locked rows. It is counted how often that is done."""
         check_is_fitted(self, "model_")
-        rows = self._test_rows
-        if rows is None:
+        if self._locked is None:
             raise ValueError("There are no test rows: test=None switched the split off.")
         self.openings_ += 1
-        if self._test_result is None:
-            answers = answers_of(self.model_, self._X_test, self.classes_)
-            most = np.bincount(self._all[1][self._train]).argmax()
-            scores = {s.name: s(answers, rows.codes, self.classes_, rows.weights) for s in self._scorers}
-            self._test_result = TestResult(
-                str(self.chosen_),
-                len(rows.codes),
-                len(self._train),
-                scores,
-                intervals_of(answers, rows, self._scorers, self.seed),
-                {s.name: self.leaderboard_.mean(self.chosen_, s.name) for s in self._scorers},
-                float(np.mean(rows.codes == most)),
-                self.classes_,
-                rows.codes,
-                answers,
-            )
+        if self._opened is None:
+            self._tested += 1
+            self._opened = self._open(self._locked)
             if self.refit == "all":
-                self.model_ = self._fitted(*self._all)
-        return replace(self._test_result, openings=self.openings_, refitted=self.refit == "all")
+                X, y, groups, weights = self._all
+                known = np.isin(y, self.classes_)  # a class that only test rows have is not learned
+                rows = np.flatnonzero(known)
+                codes = np.searchsorted(self.classes_, y[rows])
+                weights = None if weights is None else weights[rows]
+                groups = None if groups is None else groups[rows]
+                self.model_ = self._fitted(_safe_indexing(X, rows), codes, weights, groups)
+        return replace(self._opened, openings=self.openings_, models=self._tested)
+
+    def _open(self, locked: LockedRows) -> Opened:
+        classes = np.unique(np.concatenate([self.classes_, locked.y]))
+        codes = np.searchsorted(classes, locked.y)
+        answers = answers_of(self.model_, self._X_test, classes).settled()
+        scores = {s.name: s(answers, codes, classes, locked.weights) for s in self._scorers}
+        labels, sizes = np.unique(self._all[1][self._train], return_counts=True)
+        return Opened(
+            str(self.chosen_),
+            len(codes),
+            len(self._train),
+            scores,
+            intervals_of(answers, codes, classes, locked, self._scorers, self.seed),
+            {s.name: self.leaderboard_.mean(self.chosen_, s.name) for s in self._scorers},
+            float(np.average(locked.y == labels[sizes.argmax()], weights=locked.weights)),
+            classes,
+            codes,
+            answers,
+            refitted=self.refit == "all" and self.test_rows_ is not None,
+            calibrated=self.calibrate is not None,
+        )
 
     # -- using it ---------------------------------------------------------------------------------------------
 

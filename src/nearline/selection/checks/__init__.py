@@ -7,6 +7,7 @@ differ most by class are tried as predictors. So Adult (32,561 x 14) or 10,000 x
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from nearline.selection.checks._case import Case, Finding, as_case
@@ -39,12 +40,15 @@ def check(
     split: str = "stratified",
     n_folds: int = 5,
     own_test: bool = True,
+    rows: Any = None,
+    test_rows: Any = None,
 ) -> list[Finding]:
     """Findings of all checks that apply, warnings first.
 
     X is an array, a sparse matrix, a pandas or polars frame, or texts; groups are those of the training rows, or of
     the training rows followed by the test rows; folds are pairs (training rows, rows left out). With
-    own_test=False the test part was drawn from the same rows as X, rather than brought by the user.
+    own_test=False the test part was drawn from the same rows as X, rather than brought by the user; rows and test_rows
+    are then the numbers that the user knows them by.
 
     >>> import numpy as np
     >>> y = np.arange(100) % 2
@@ -63,5 +67,6 @@ def check(
         n_folds=n_folds,
         own_test=own_test,
     )
+    case = replace(case, rows=rows, test_rows=test_rows)
     found = [finding for function in CHECKS.values() for finding in function(case)]
     return sorted(found, key=lambda finding: finding.severity != "warning")

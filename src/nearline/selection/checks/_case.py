@@ -43,6 +43,8 @@ class Case:
     split: str
     n_folds: int
     own_test: bool  # the test part was brought, not drawn from the same rows
+    rows: Array | None = None  # numbers that the user knows the rows by, where they differ
+    test_rows: Array | None = None
 
     @cached_property
     def sample(self) -> Array:

@@ -85,7 +85,11 @@ def _in_folds(case: Case) -> list[Finding]:
         else "Nothing needs to be done; to be strict, keep one of each."
     )
     where = "rows are tested while an equal row is trained on" if case.folds else "rows equal another row"
-    return [Finding(ACROSS, twins.severity, f"rows {listed(rows)}", twins.message(where), remedy)]
+    return [
+        Finding(
+            ACROSS, twins.severity, f"rows {listed(_known_as(rows, case.rows))}", twins.message(where), remedy
+        )
+    ]
 
 
 def _in_test(case: Case, name: str) -> list[Finding]:
@@ -101,12 +105,23 @@ def _in_test(case: Case, name: str) -> list[Finding]:
         agree = _agreement(train, case.targets, test[rows], case.test_targets[rows], own=0)
     twins = _judged(Twins(rows, len(test), agree), tables, case.table.n_rows + rows)
     remedy = (
-        "Take these rows out of the training part; the test part stays as it is."
+        _REMEDY[case.own_test]
         if twins.severity == "warning"
         else "Nothing needs to be done; to be strict, take them out of the training part."
     )
     message = twins.message("test rows are training rows as well")
-    return [Finding(name, twins.severity, f"test rows {listed(rows)}", message, remedy)]
+    subject = f"test rows {listed(_known_as(rows, case.test_rows))}"
+    return [Finding(name, twins.severity, subject, message, remedy)]
+
+
+_REMEDY = {
+    True: "Take these rows out of the training part; the test part stays as it is.",
+    False: "Keep one of each before the split, or give equal rows the same group (groups=) and split by group.",
+}
+
+
+def _known_as(rows: Array, numbers: Array | None) -> Array:
+    return rows if numbers is None else np.asarray(numbers)[rows]
 
 
 def _judged(twins: Twins, tables: list[Table], places: Array) -> Twins:

@@ -4,7 +4,6 @@ from typing import Any
 
 from nearline.estimators import (
     LeastSquaresClassifier,
-    LinearClassifier,
     LinearSVM,
     LogisticRegression,
     SparsemaxClassifier,
@@ -63,7 +62,6 @@ QUICK = (
 )
 THOROUGH = (
     Path("logistic, one-vs-rest", LogisticRegression(multiclass="one-vs-rest"), several=True),
-    Path("smoothed hinge", LinearClassifier(loss="smoothed-hinge")),
     NearestNeighbors("k-NN, L-infinity", "l-infinity", on_sparse=False),
 )
 
@@ -81,7 +79,7 @@ def families(
     if include is not None:
         wanted = _matching(include, chosen, list(known), "include")
         chosen = [name for name in known if name in wanted]
-    unwanted = _matching(exclude, list(known), list(known), "exclude")
+    unwanted = _matching(exclude or (), list(known), list(known), "exclude")
     found = [known[name] for name in chosen if name not in unwanted]
     taken = sorted(set(own or {}) & set(known))
     if taken:

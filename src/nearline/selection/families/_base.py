@@ -22,7 +22,16 @@ class Fold:
     codes: Array  # of the training rows
     weights: Array | None  # of the training rows
     X_test: Any
-    n_classes: int  # in all folds
+    classes: Array  # labels, in all folds
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.classes)
+
+    @property
+    def labels(self) -> Array:
+        """Of the training rows, as users gave them."""
+        return np.asarray(self.classes[self.codes])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -80,7 +89,7 @@ class Family(ABC):
             model = self.estimator(parameters)
             fit_weighted(model, fold)
             fitted = perf_counter()
-            answers = answers_of(model, fold.X_test, np.arange(fold.n_classes))
+            answers = answers_of(model, fold.X_test, fold.classes)
             end = perf_counter()
             yield Outcome(number, answers, fitted - start, end - fitted, model_size(model))
 
@@ -96,9 +105,9 @@ class Family(ABC):
 def fit_weighted(model: Any, fold: Fold) -> None:
     """Fit with weights only where there are some: not every classifier takes them."""
     if fold.weights is None:
-        model.fit(fold.X_train, fold.codes)
+        model.fit(fold.X_train, fold.labels)
     else:
-        model.fit(fold.X_train, fold.codes, sample_weight=fold.weights)
+        model.fit(fold.X_train, fold.labels, sample_weight=fold.weights)
 
 
 def model_size(model: Any) -> int:

@@ -11,7 +11,7 @@ from nearline.arrays import Array, is_sparse
 from nearline.estimators import KNeighborsClassifier
 from nearline.neighbors.index import Index
 from nearline.neighbors.vote import Decision, Electorate, Vote, voters
-from nearline.selection.answers import Answers
+from nearline.selection.answers import Answers, Known
 from nearline.selection.families._base import Family, Fold, Outcome
 
 KS = {
@@ -51,10 +51,17 @@ class NearestNeighbors(Family):
     def outcomes(self, fold: Fold, grid: list[dict[str, Any]]) -> Iterator[Outcome]:
         start = perf_counter()
         rows, electorate = _electorate(fold)
-        index = Index(rows, self.metric)
+        index = Index(rows, self.metric, algorithm=grid[0].get("algorithm", "auto"))
         built = perf_counter()
         votes = [
-            Vote.of(one["n_neighbors"], one["weights"], "share", "nearest", index.metric) for one in grid
+            Vote.of(
+                one["n_neighbors"],
+                one["weights"],
+                one.get("boundary", "share"),
+                one.get("ties", "nearest"),
+                index.metric,
+            )
+            for one in grid
         ]
         cast: list[list[tuple[Array, Decision]]] = [[] for _ in grid]
         seconds = np.zeros(len(grid))
@@ -68,7 +75,7 @@ class NearestNeighbors(Family):
         searching = perf_counter() - built - seconds.sum()
         for number in range(len(grid)):
             decision = Decision.joined(cast[number], fold.X_test.shape[0])
-            answers = Answers(decision.winners, fold.n_classes, None, lambda shares=decision.shares: shares)  # type: ignore[misc]
+            answers = Answers(decision.winners, fold.n_classes, None, Known(decision.shares))
             cast[number] = []
             yield Outcome(number, answers, built - start, searching + seconds[number], fold.data_bytes)
 

@@ -34,6 +34,7 @@ class Path(Family):
     name: str
     model: Any = field(hash=False)  # a LinearClassifier or a named one, alpha aside
     several: bool = False  # whether it is for more than two classes only
+    tol: float = TOL
     effort: float = 30.0  # passes over the rows per alpha, roughly
     path: ClassVar[str | None] = "alpha"
 
@@ -52,11 +53,12 @@ class Path(Family):
         start = perf_counter()
         model = clone(self.model)
         risk, X_test = self._risk(fold, model), as_design(fold.X_test)
+        known = np.searchsorted(fold.classes, model.classes_)
         order = np.argsort([-parameters["alpha"] for parameters in grid], kind="stable")
         solutions = self._solutions(risk, [grid[number]["alpha"] for number in order])
         for number, solution in zip(order, solutions, strict=True):
             params, fitted = solution.params, perf_counter()
-            answers = self._answers(risk, solution, model.classes_, X_test, fold.n_classes)
+            answers = self._answers(risk, solution, known, X_test, fold.n_classes)
             end = perf_counter()
             size = (params.W.size + params.b.size) * risk.X.dtype.itemsize
             yield Outcome(int(number), answers, fitted - start, end - fitted, size, _note(solution))
@@ -66,7 +68,7 @@ class Path(Family):
         """From large alphas to small, each from the last."""
         params = None
         for alpha in alphas:
-            solution = minimize(risk.with_alpha(alpha), self.model.solver, params, tol=TOL)
+            solution = minimize(risk.with_alpha(alpha), self.model.solver, params, tol=self.tol)
             params = solution.params
             yield solution
 
@@ -74,7 +76,7 @@ class Path(Family):
         return self.effort * super().cost(fold, grid)
 
     def _risk(self, fold: Fold, model: Any = None) -> Risk:
-        return (clone(self.model) if model is None else model).risk(fold.X_train, fold.codes, fold.weights)
+        return (clone(self.model) if model is None else model).risk(fold.X_train, fold.labels, fold.weights)
 
     def _alphas(self, risk: Risk, preset: str) -> list[float]:
         """Powers of ten, or of its root, from the largest that is of use, the same for all folds."""
@@ -116,7 +118,7 @@ class LeastSquaresPath(Path):
         codes = Squared().codes(risk.targets, risk.n_outputs)
         factors = RidgeFactorization(risk.X, codes, risk.weights, bias=risk.bias)
         for alpha in alphas:
-            yield minimize(risk.with_alpha(alpha), self.model.solver, factors.solution(alpha), tol=TOL)
+            yield minimize(risk.with_alpha(alpha), self.model.solver, factors.solution(alpha), tol=self.tol)
 
 
 def _round(alpha: float) -> float:
