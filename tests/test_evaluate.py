@@ -210,7 +210,7 @@ def test_curves_keep_the_models_own_settings():
     weighted = LogisticRegression(alpha=0.1, class_weight={"setosa": 20.0}, tol=1e-8)
     curve = capacity_curve(weighted, X, NAMES, [0.1])
     np.testing.assert_array_equal(curve.test[0], cross_validate(weighted, X, NAMES).scores["accuracy"])
-    with pytest.raises(ValueError, match="n_neighbors must be a whole number, got 1.5"):
+    with pytest.raises(ValueError, match=r"n_neighbors must be a whole number, got 1\.5"):
         capacity_curve(model, X, Y, [1.5])
 
 

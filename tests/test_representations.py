@@ -221,23 +221,28 @@ def test_presets_grow(given, preset):
     assert more[: len(names)] == names
 
 
+def content(X):
+    """All that a value holds; of sparse matrices without the flags that SciPy sets when it is asked."""
+    return pickle.dumps([X.data, X.indices, X.indptr] if issparse(X) else X)
+
+
 @pytest.mark.parametrize("given", INPUTS)
 def test_input_is_left_alone_and_a_second_fold_is_the_same(given):
     X = INPUTS[given]
-    before = pickle.dumps(X)
+    before = content(X)
     for representation in representations(X, "thorough"):
         prepared = representation.prepare(X)
         first, second = (prepared.fold(*SPLITS["shuffled"]) for _ in range(2))
         for a, b in zip(first, second):
             np.testing.assert_array_equal(dense(a), dense(b))
-    assert pickle.dumps(X) == before
+    assert content(X) == before
 
 
 @pytest.mark.parametrize(
     ("given", "kind"),
     [("float64", "numbers"), ("NaN", "numbers"), ("list", "numbers"), ("numeric pandas", "numbers"),
      ("numeric polars", "numbers"), ("CSR", "sparse"), ("CSC", "sparse"), ("pandas", "table"), ("polars", "table"),
-     ("objects", "table"), ("array of objects", "table"), ("categories", "table"), ("nullable", "table"),
+     ("objects", "table"), ("array of objects", "table"), ("categories", "table"), ("nullable", "numbers"),
      ("texts", "texts"), ("array of texts", "texts"), ("missing texts", "texts"), ("series of texts", "texts"),
      ("polars series of texts", "texts"), ("column of texts", "texts"), ("polars column of texts", "texts")],
 )  # fmt: skip
@@ -248,7 +253,7 @@ def test_kinds(given, kind):
 def test_one_column_of_few_strings_is_a_table():
     assert kind_of(pd.DataFrame({"color": ["red", "blue"] * 20})) == "table"
     assert kind_of(pd.DataFrame({"number": [str(i / 7) for i in range(200)]})) == "table"
-    assert kind_of(pd.DataFrame({"x": [1.0, None]})) == "table"
+    assert kind_of(pd.DataFrame({"x": [1.0, None]})) == "numbers"  # missing values are filled in
     assert kind_of(pd.DataFrame({"when": pd.date_range("2020", periods=3)})) == "table"
 
 

@@ -552,6 +552,7 @@ def test_whatever_an_own_model_raises_is_a_reason(error):
     assert type(error).__name__ in contest.leaderboard_.skipped[0].reason
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_columns_of_absurd_size_cost_some_families_only():
     X, y = rows_of()
     X[:, 0] *= 1e200

@@ -129,6 +129,10 @@ def main(arguments: list[str] | None = None) -> None:
     contest, result = run(data)
     written = draw(out, contest, result, data) + draw_mathematics(out)
     print("\npictures: " + ", ".join(map(str, written)))
+    from nearline import save
+
+    save(contest.model_, out / "digits.nearline", facts={"test": result.scores, "model": result.model})
+    print(f"model: {out / 'digits.nearline'} (nearline.load gives it back)")
     print(f"done in {time.perf_counter() - began:.1f} s")
 
 

@@ -34,6 +34,8 @@ class NearestNeighbors(Family):
     def refuses(self, fold: Fold) -> str | None:
         if is_sparse(fold.X_train) and not self.on_sparse:
             return "slow and seldom good on sparse rows: see the cosine"
+        if is_sparse(fold.X_train) and self.metric == "l2" and _of_unit_length(fold.X_train):
+            return "rows of unit length have the neighbors of the cosine"
         return None
 
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
@@ -91,6 +93,11 @@ class NearestNeighbors(Family):
         if fold.weights is not None:
             return int(0.9 * min(fold.weights.sum(), np.count_nonzero(fold.weights)))
         return max(1, int(0.9 * fold.shape[0]))
+
+
+def _of_unit_length(X: Any) -> bool:
+    squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return bool((np.abs(squares[squares > 0] - 1.0) < 1e-5).all())
 
 
 def index_memory(fold: Fold) -> int:

@@ -24,7 +24,7 @@ STEPS = {"quick": 1.0, "default": 0.5, "thorough": 0.25}  # between alphas, in p
 DECADES = {"quick": 4.0, "default": 4.0, "thorough": 6.0}
 DECADES_L1 = {"quick": 2.0, "default": 2.5, "thorough": 4.0}
 LARGEST_FACTORED = 4000  # rows or features
-MORE_ON_SPARSE = 1.0  # where the best are weaker, and cost little
+MORE_ON_SPARSE = 1.0  # of L2, where the best are weaker, and cost little
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Path(Family):
             top, decades = round(log10(variance)) - 1.0 if variance > 0 else 0.0, DECADES[preset]
         else:
             top, decades = float(ceil(log10(largest))) if largest > 0 else 0.0, DECADES_L1[preset]
-        decades += MORE_ON_SPARSE * is_sparse(risk.X)
+        decades += MORE_ON_SPARSE * (is_sparse(risk.X) and largest is None)
         exponents = np.arange(0.0, decades + 1e-9, STEPS[preset])
         return [_round(10.0 ** (top - e)) for e in exponents]
 

@@ -1,0 +1,18 @@
+"""Files and folders of tables, texts, images and embeddings, read as rows and labels for a contest."""
+
+from nearline.data._base import Column, DataError, Description, Format, Schema, Table
+from nearline.data._read import FORMATS, batches, read
+from nearline.data.pixels import image_features
+
+__all__ = [
+    "FORMATS",
+    "Column",
+    "DataError",
+    "Description",
+    "Format",
+    "Schema",
+    "Table",
+    "batches",
+    "image_features",
+    "read",
+]

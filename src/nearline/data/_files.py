@@ -1,0 +1,206 @@
+"""Bytes and text of a file: compression by its first bytes, encoding by its content, errors as sentences."""
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from nearline.data._base import DataError
+
+SAMPLE = 1 << 18  # bytes from which format, encoding and delimiter are found out
+BOMS = [  # the longer ones first: that of UTF-32 begins with that of UTF-16
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+]
+FOREIGN = {
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
+    b"%PDF": "a PDF document",
+    b"\x89HDF": "an HDF5 file",
+    b"SQLite format 3": "an SQLite database",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file",
+    b"\x7fELF": "a program",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"Rar!": "a RAR archive",
+    b"\x80\x04\x95": "a Python pickle",
+}
+CONTROL = re.compile("[\x00-\x08\x0e-\x19\x1b-\x1f\x7f]")
+
+
+def _zstd(path: Path) -> Any:
+    for name in ("compression.zstd", "zstandard"):
+        try:
+            return import_module(name).open(path, "rb")
+        except ImportError:
+            continue
+    raise DataError(f"{path} is compressed with Zstandard, which needs a package: pip install zstandard")
+
+
+def _zip(path: Path) -> Any:
+    archive = zipfile.ZipFile(path)
+    names = [
+        name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")
+    ]
+    if "[Content_Types].xml" in names:
+        raise DataError(f"{path} is an Excel or Word file: save its table as CSV.")
+    if len(names) != 1:
+        raise DataError(f"{path} is an archive of {len(names)} files: unpack it and name one of them.")
+    return archive.open(names[0])
+
+
+OPENERS: list[tuple[bytes, Callable[[Path], Any]]] = [
+    (b"\x1f\x8b", gzip.GzipFile),
+    (b"BZh", bz2.BZ2File),
+    (b"\xfd7zXZ\x00", lzma.LZMAFile),
+    (b"\x28\xb5\x2f\xfd", _zstd),
+    (b"PK\x03\x04", _zip),
+]
+BROKEN = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Failures of the file system and of decompression as sentences."""
+    try:
+        yield
+    except DataError:
+        raise
+    except FileNotFoundError as error:
+        raise DataError(f"There is no file {path}{_nearest(path)}.") from error
+    except IsADirectoryError as error:
+        raise DataError(f"{path} is a folder, not a file: name a file in it.") from error
+    except PermissionError as error:
+        raise DataError(f"{path} may not be read: ask for permission, or copy the file.") from error
+    except (*BROKEN, OSError) as error:
+        said = str(error) or type(error).__name__
+        raise DataError(f"{path} is damaged or incomplete ({said}): get the file again.") from error
+
+
+def _nearest(path: Path) -> str:
+    from difflib import get_close_matches
+
+    try:
+        names = sorted(entry.name for entry in path.parent.iterdir())
+    except OSError:
+        return f", nor a folder {path.parent}"
+    near = get_close_matches(path.name, names, n=1)
+    return f"; {path.parent} has {near[0]!r}" if near else f" in {path.parent.resolve()}"
+
+
+def first_bytes(path: Path, count: int = 16) -> bytes:
+    """The first bytes as they are on disk."""
+    with readable(path), path.open("rb") as stream:
+        return stream.read(count)
+
+
+def opened(path: Path) -> Any:
+    """The unpacked content as a stream of bytes."""
+    start = first_bytes(path)
+    for magic, opener in OPENERS:
+        if start.startswith(magic):
+            return opener(path)
+    for magic, what in FOREIGN.items():
+        if start.startswith(magic):
+            raise DataError(f"{path} is {what}, not a table or text: save the data as CSV.")
+    return path.open("rb")
+
+
+def compression(path: Path) -> str | None:
+    """How a file is packed, by its first bytes."""
+    names = ("gzip", "bzip2", "xz", "zstd", "zip")
+    start = first_bytes(path)
+    return next((name for name, (magic, _) in zip(names, OPENERS) if start.startswith(magic)), None)
+
+
+def content(path: Path, count: int = -1) -> bytes:
+    """All bytes, or the first ones, unpacked."""
+    with readable(path), opened(path) as stream:
+        data: bytes = stream.read(count)
+    return data
+
+
+def encoding_of(data: bytes, *, whole: bool) -> str:
+    """UTF-8, UTF-16 or 32 by their marks or zero bytes, else Windows or Latin-1."""
+    for mark, name in BOMS:
+        if data.startswith(mark):
+            return name
+    head = data[: 1 << 12]
+    if len(head) >= 4 and head.count(0) > len(head) // 4:
+        even, odd = head[::2].count(0), head[1::2].count(0)
+        if min(even, odd) * 4 < max(even, odd):
+            return "utf-16-be" if even > odd else "utf-16-le"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data, final=whole)
+        return "utf-8"
+    except UnicodeDecodeError:
+        pass
+    # the bytes 0x80 to 0x9f are letters and quotes in Windows, control characters in Latin-1
+    if re.search(rb"[\x80-\x9f]", data):
+        try:
+            data.decode("cp1252")
+            return "cp1252"
+        except UnicodeDecodeError:
+            pass
+    return "latin-1"
+
+
+def decoded(data: bytes, path: Path, encoding: str | None = None, *, whole: bool = True) -> tuple[str, str]:
+    """Text with plain line ends, and its encoding; what is no text is refused."""
+    name = encoding or encoding_of(data, whole=whole)
+    try:
+        text = codecs.getincrementaldecoder(name)().decode(data, final=whole)
+    except LookupError as error:
+        raise DataError(f"There is no encoding {name!r}: try 'utf-8', 'utf-16' or 'latin-1'.") from error
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path} is not in {name}: byte {error.start:,} is {data[error.start]:#x}."
+        ) from error
+    odd = len(CONTROL.findall(text[:SAMPLE]))
+    if odd * 100 > min(len(text), SAMPLE) or "\x00" in text[:SAMPLE]:
+        raise DataError(f"{path} is not text: it has zero bytes or other control characters.")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.removeprefix("\ufeff").removesuffix("\x1a"), name
+
+
+def sample_of(path: Path, encoding: str | None = None) -> tuple[str, str]:
+    """The first lines, whole ones where there is more than one, and the encoding."""
+    data = content(path, SAMPLE)
+    text, name = decoded(data, path, encoding, whole=len(data) < SAMPLE)
+    if len(data) >= SAMPLE and "\n" in text:
+        text = text[: text.rindex("\n") + 1]
+    return text, name
+
+
+@contextmanager
+def lines_of(path: Path, encoding: str) -> Iterator[Iterator[str]]:
+    """The lines one after the other, with plain line ends."""
+    with readable(path):
+        stream = opened(path)
+    with stream, io.TextIOWrapper(stream, encoding=encoding) as lines:
+        yield _safe(lines, path)
+
+
+def _safe(lines: io.TextIOWrapper, path: Path) -> Iterator[str]:
+    """Lines, with failures as sentences."""
+    try:
+        with readable(path):
+            yield from lines
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path} is not in {error.encoding} throughout (byte {error.object[error.start]:#x}): "
+            "pass encoding='latin-1' or the one it is in."
+        ) from error

@@ -1,0 +1,181 @@
+"""NumPy files: .npy with labels beside it or in a column, .npz with rows and labels inside."""
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile, is_zipfile
+
+import numpy as np
+from scipy import sparse
+
+from nearline.arrays import Array
+from nearline.data._base import DataError, Format, Request, Table
+from nearline.data._files import first_bytes, readable
+from nearline.data._labels import near, place_of
+from nearline.data._rows import Rows
+
+ROWS = ("X", "x", "data", "features", "embeddings", "images", "texts", "arr_0")
+LABELS = ("y", "Y", "labels", "label", "target", "targets", "classes", "arr_1")
+PARTS = ("", "_train", "_all", "_test", "_val")
+DAMAGED = (
+    ValueError,
+    SyntaxError,
+    TypeError,
+    KeyError,
+    EOFError,
+    MemoryError,
+    OSError,
+    BadZipFile,
+    zlib.error,
+)
+SPARSE = {"indices", "indptr", "format", "shape", "data"}  # as scipy.sparse.save_npz writes
+
+
+@dataclass(frozen=True)
+class ArrayFile(Format):
+    """An array of numbers (n, D); labels from a file beside it, or from a column."""
+
+    name = "npy"
+    extensions = (".npy",)
+
+    def matches(self, path: Path) -> bool:
+        return first_bytes(path).startswith(b"\x93NUMPY")
+
+    def read(self, path: Path, request: Request) -> Table:
+        return _table(_loaded(path), None, path, self.name, request)
+
+    def batches(self, path: Path, rows: int, request: Request) -> Iterator[Table]:
+        values = _loaded(path, mmap_mode="r")
+        for start in range(0, len(values), rows):
+            yield _table(np.array(values[start : start + rows]), None, path, self.name, request)
+
+
+@dataclass(frozen=True)
+class ArrayArchive(Format):
+    """Several arrays: one of rows, one of labels; or a sparse matrix saved by SciPy."""
+
+    name = "npz"
+    extensions = (".npz",)
+
+    def matches(self, path: Path) -> bool:
+        if not first_bytes(path).startswith(b"PK") or not is_zipfile(path):
+            return False
+        with ZipFile(path) as archive:
+            return all(name.endswith(".npy") for name in archive.namelist())
+
+    def read(self, path: Path, request: Request) -> Table:
+        if not first_bytes(path).startswith(b"PK"):
+            raise _refused(path, ValueError("it does not begin like one"))
+        # opened here, as NumPy leaves a damaged archive open
+        with readable(path), path.open("rb") as stream:
+            try:
+                archive = np.load(stream, allow_pickle=False)
+                if set(archive.files) >= SPARSE:
+                    stream.seek(0)
+                    return _table(sparse.csr_matrix(sparse.load_npz(stream)), None, path, self.name, request)
+                arrays = {name: archive[name] for name in archive.files}
+            except DataError:
+                raise
+            except DAMAGED as error:
+                raise _refused(path, error) from error
+        return _archived(arrays, path, request)
+
+
+def _loaded(path: Path, **options: Any) -> Any:
+    if not first_bytes(path).startswith(b"\x93NUMPY"):
+        raise _refused(path, ValueError("it does not begin like one"))
+    with readable(path):
+        try:
+            return np.load(path, allow_pickle=False, **options)
+        except DAMAGED as error:
+            raise _refused(path, error) from error
+
+
+def _refused(path: Path, error: Exception) -> DataError:
+    if "pickle" in str(error).lower():
+        return DataError(
+            f"{path} holds Python objects, which are not read as they may run code: save plain numbers."
+        )
+    return DataError(f"{path} is not a NumPy file, or damaged ({error}): save it again with np.save.")
+
+
+def _archived(arrays: dict[str, Array], path: Path, request: Request) -> Table:
+    target = request.target
+    name = _rows_name(arrays, path, request)
+    ending = next((part for part in PARTS[1:] if name.endswith(part)), "")
+    found = str(target) if target in arrays else None
+    if target is None and request.labels is None:
+        same = len(arrays[name])
+        names = (f"{label}{ending}" for label in LABELS)
+        found = next((n for n in names if n in arrays and n != name and arrays[n].shape == (same,)), None)
+    y = None if found is None else arrays[found]
+    if y is not None and y.shape != arrays[name].shape[:1]:
+        raise DataError(
+            f"In {path}, {found!r} has shape {y.shape} and {name!r} {arrays[name].shape}: give one label a row."
+        )
+    column = str(target) in ("first", "last") or str(target).lstrip("+-").isdigit()
+    if target is not None and found is None and not (column and arrays[name].ndim == 2):
+        raise _unknown(str(target), arrays, path)
+    rest = [n for n in arrays if n not in (name, found)]
+    notes = [f"rows are {name!r}" + (f"; not used: {', '.join(map(repr, rest))}" if rest else "")]
+    return _table(arrays[name], y, path, "npz", request, found, notes)
+
+
+def _rows_name(arrays: dict[str, Array], path: Path, request: Request) -> str:
+    """Which array holds the rows: the one named, one called X or alike, or the only one with two dimensions."""
+    if request.columns is not None:
+        name = request.columns if isinstance(request.columns, str) else next(iter(request.columns), "")
+        if name not in arrays:
+            raise _unknown(name, arrays, path)
+        return name
+    target = str(request.target) if request.target in arrays else ""
+    parts = [part for part in PARTS[1:] if target.endswith(part)] or list(PARTS)
+    for part in parts:
+        for name in ROWS:
+            if f"{name}{part}" in arrays:
+                return f"{name}{part}"
+    wide = [name for name, values in arrays.items() if values.ndim >= 2]
+    if len(wide) != 1:
+        raise DataError(
+            f"{path} has no array called 'X': name that of the rows by columns=, among {_shapes(arrays)}."
+        )
+    return wide[0]
+
+
+def _unknown(name: str, arrays: dict[str, Array], path: Path) -> DataError:
+    return DataError(f"{path} has no array {name!r}.{near(name, list(arrays))} It has {_shapes(arrays)}.")
+
+
+def _shapes(arrays: dict[str, Array]) -> str:
+    return ", ".join(f"{name!r} {values.shape}" for name, values in list(arrays.items())[:12])
+
+
+def _table(
+    X: Any,
+    y: Array | None,
+    path: Path,
+    format: str,
+    request: Request,
+    target: str | None = None,
+    notes: list[str] | None = None,
+) -> Table:
+    """Rows as numbers (n, D) or texts; a target that is no array is a column."""
+    details = {"dtype": str(X.dtype)}
+    if X.ndim == 1 and X.dtype.kind == "U":
+        texts = Rows(path, format, X.tolist(), y, target=target, details=details, notes=notes or [])
+        return texts.table(request)
+    if X.ndim < 2 or X.dtype.kind not in "biuf" or not X.shape[0] or 0 in X.shape:
+        raise DataError(
+            f"{path} has an array of shape {X.shape} and type {X.dtype}: rows must be numbers (n, D), at least one."
+        )
+    if y is None and request.target is not None and request.labels is None:
+        names = [f"column_{j}" for j in range(1, X.shape[1] + 1)]
+        place = place_of(request.target, names, path)
+        y, target = np.asarray(X[:, place]), names[place]
+        X = np.delete(X, place, axis=1)
+    shape = X.shape[1:]
+    rows = X if X.ndim == 2 else np.ascontiguousarray(X.reshape(len(X), -1))
+    table = Rows(path, format, rows, y, target=target, shape=shape, details=details, notes=notes or [])
+    return table.table(request)

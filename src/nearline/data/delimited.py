@@ -1,0 +1,106 @@
+"""CSV, TSV and other delimited files, however they are written."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from nearline.data._base import DataError, Format, Request, Table
+from nearline.data._cells import Cells
+from nearline.data._dialect import MARKERS, NAMES, NONE, Dialect, sniffed
+from nearline.data._files import compression, content, decoded, lines_of, sample_of
+from nearline.data._frames import Frame, following
+from nearline.data._labels import listed
+from nearline.data._parse import Part, next_part, parsed
+
+MOST_COLUMNS = 100_000  # beyond, a frame costs more than its numbers
+
+
+@dataclass(frozen=True)
+class Delimited(Format):
+    """Lines of fields between delimiters (comma, semicolon, tab, bar, spaces), with or without a header."""
+
+    name = "CSV"
+    extensions = (".csv", ".tsv", ".tab", ".psv", ".data", ".dat")
+
+    def matches(self, path: Path) -> bool:
+        text, _ = sample_of(path)
+        dialect = sniffed(text)
+        return dialect.delimiter != NONE and dialect.regularity >= 0.9
+
+    def read(self, path: Path, request: Request) -> Table:
+        text, encoding = decoded(content(path), path, request.encoding)
+        dialect = _dialect(text[: _sample_end(text)], path, request)
+        part = parsed(text, dialect)
+        if not part.rows:
+            raise DataError(f"{path} has a header and no rows; pass header=False if its only line is a row.")
+        return _framed(part, path, dialect, encoding, request).table(request)
+
+    def batches(self, path: Path, rows: int, request: Request) -> Iterator[Table]:
+        text, encoding = sample_of(path, request.encoding)
+        dialect = _dialect(text, path, request)
+        skip = dialect.lead
+        with lines_of(path, encoding) as lines:
+            while chunk := list(islice(lines, rows + skip)):
+                part = next_part(chunk, lines, dialect, skip)
+                skip = max(0, skip - part.seen)
+                if part.rows:
+                    table = _framed(part, path, dialect, encoding, request).table(request)
+                    yield table
+                    request = following(request, table)
+
+
+def _sample_end(text: str) -> int:
+    end = text.find("\n", 1 << 18)
+    return len(text) if end < 0 else end + 1
+
+
+def _dialect(text: str, path: Path, request: Request) -> Dialect:
+    if not text.strip():
+        raise DataError(f"{path} is empty.")
+    first = text.lstrip("\n").partition("\n")[0]
+    widest = max(first.count(mark) for mark in ",;\t|")
+    if widest >= MOST_COLUMNS:
+        raise DataError(
+            f"{path} has {widest + 1:,} columns in its first line, and tables go to {MOST_COLUMNS:,}: "
+            "save so many numbers as .npy or in LIBSVM format."
+        )
+    if request.delimiter is not None and len(request.delimiter) != 1:
+        raise DataError(f"A delimiter is one character, such as ',' or '\\t', got {request.delimiter!r}.")
+    dialect = sniffed(
+        text, request.delimiter, request.header, request.target, tuple(request.like.columns or ())
+    )
+    if not dialect.names:
+        raise DataError(f"{path} has no rows, only comments or blank lines.")
+    twice = [name for name, count in Counter(dialect.names).items() if count > 1]
+    if twice:
+        raise DataError(
+            f"Column names must differ, but {listed(twice, 5)} stands more than once in the first line of {path}: "
+            "rename columns, or pass header=False if that line is no header."
+        )
+    return dialect
+
+
+def _framed(part: Part, path: Path, dialect: Dialect, encoding: str, request: Request) -> Frame:
+    packed = compression(path)
+    details = {"delimiter": NAMES.get(dialect.delimiter, repr(dialect.delimiter))}
+    details |= {"header": "yes" if dialect.header else "no", "encoding": encoding}
+    details |= {"compression": packed} if packed else {}
+    details |= {"decimals": "comma"} if dialect.decimal_comma else {}
+    details |= {"quotes": dialect.quote} if dialect.quote == "'" else {}
+    notes = []
+    if dialect.skipped:
+        notes.append(f"{dialect.skipped} lines before the table were skipped")
+    if dialect.comment:
+        notes.append(f"lines that begin with {dialect.comment} were skipped")
+    for what, done, rows in (
+        ("fewer", "the rest is missing", [i for i, n in part.ragged.items() if n < dialect.width]),
+        ("more", "the rest was dropped", [i for i, n in part.ragged.items() if n > dialect.width]),
+    ):
+        if rows:
+            notes.append(
+                f"{len(rows):,} rows have {what} than {dialect.width} fields (first: row {rows[0] + 1:,}); {done}"
+            )
+    cells = Cells(MARKERS if request.missing is None else request.missing, dialect.decimal_comma)
+    return Frame(path, "CSV", part.frame(), details, cells, dialect.header, notes)

@@ -1,0 +1,184 @@
+"""Texts: a folder a class, a file a class with a text a line, or one file with a text a line."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from nearline.data._base import DataError, Format, Request, Table
+from nearline.data._dialect import NONE, SPACES, is_number, sniffed
+from nearline.data._files import compression, content, decoded, lines_of, readable, sample_of
+from nearline.data._labels import as_labels, listed
+from nearline.data._rows import Rows
+
+TEXTS = (".txt", ".text")
+
+
+def entries(path: Path) -> tuple[list[Path], list[Path]]:
+    """Folders and files of a folder in order of their names, hidden ones left out."""
+    with readable(path):
+        found = sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "__")))
+    return [entry for entry in found if entry.is_dir()], [entry for entry in found if entry.is_file()]
+
+
+def by_class(path: Path) -> dict[str, list[Path]]:
+    """The files of each class, a sub-folder a class; folders in folders are refused."""
+    folders, _ = entries(path)
+    if not folders:
+        raise DataError(
+            f"The folder {path} has no sub-folders: name one of its files, or put those of each class into one."
+        )
+    classes = {folder.name: entries(folder)[1] for folder in folders}
+    deep = [folder for folder in folders if not classes[folder.name] and entries(folder)[0]]
+    if deep:
+        raise DataError(
+            f"{deep[0]} has folders and no files: name the folder that has one sub-folder a class."
+        )
+    return classes
+
+
+@dataclass(frozen=True)
+class TextFolder(Format):
+    """A folder with a sub-folder a class, and a text a file."""
+
+    name = "folder of texts"
+
+    def matches(self, path: Path) -> bool:
+        return path.is_dir() and bool(entries(path)[0])
+
+    def read(self, path: Path, request: Request) -> Table:
+        texts, labels, skipped, encodings = [], [], [], set()
+        for name, files in by_class(path).items():
+            for file in files:
+                try:
+                    text, encoding = decoded(content(file), file, request.encoding)
+                except DataError:
+                    skipped.append(str(file.relative_to(path)))
+                    continue
+                texts.append(text)
+                labels.append(name)
+                encodings.add(encoding)
+        if not texts:
+            raise DataError(f"No file in the folders of {path} is a text.")
+        notes = (
+            [f"{len(skipped):,} files are no texts and were left out: {listed(skipped, 3)}"]
+            if skipped
+            else []
+        )
+        details = {"encoding": " and ".join(sorted(encodings))}
+        rows = Rows(path, self.name, texts, as_labels(labels), sure=True, details=details, notes=notes)
+        return rows.table(request)
+
+
+@dataclass(frozen=True)
+class ClassFiles(Format):
+    """A folder with a text file a class, and a text a line."""
+
+    name = "folder of class files"
+
+    def matches(self, path: Path) -> bool:
+        folders, files = entries(path) if path.is_dir() else ([], [])
+        return not folders and sum(file.suffix.lower() in TEXTS for file in files) > 1
+
+    def read(self, path: Path, request: Request) -> Table:
+        _, files = entries(path)
+        own = [file for file in files if file.suffix.lower() in TEXTS]
+        texts, labels, encodings = [], [], set()
+        for file in own:
+            text, encoding = decoded(content(file), file, request.encoding)
+            found = [line.strip() for line in text.split("\n") if line.strip()]
+            texts += found
+            labels += [file.stem] * len(found)
+            encodings.add(encoding)
+        if not texts:
+            raise DataError(f"The .txt files of {path} are empty, or there are none.")
+        other = [file.name for file in files if file not in own]
+        notes = [f"left out, as they do not end with .txt: {listed(other, 3)}"] if other else []
+        details = {"encoding": " and ".join(sorted(encodings))}
+        rows = Rows(path, self.name, texts, as_labels(labels), sure=True, details=details, notes=notes)
+        return rows.table(request)
+
+
+@dataclass(frozen=True)
+class TextLines(Format):
+    """A text a line, its label before or after a tab, in a file of labels, or nowhere."""
+
+    name = "lines of text"
+
+    def matches(self, path: Path) -> bool:
+        text, _ = sample_of(path)
+        dialect = sniffed(text)
+        cells = text[:20_000].split()
+        numeric = sum(map(is_number, cells)) > 0.5 * len(cells)
+        if dialect.delimiter == NONE or dialect.regularity < 0.9:
+            return not numeric
+        if dialect.delimiter == SPACES:
+            return not numeric and not dialect.header
+        return not dialect.header and _labeled(text.split("\n")[:-1], "\t") is not None
+
+    def read(self, path: Path, request: Request) -> Table:
+        text, encoding = decoded(content(path), path, request.encoding)
+        lines = text.split("\n")
+        lines = lines if lines[-1] else lines[:-1]
+        if not any(map(str.strip, lines)):
+            raise DataError(f"{path} is empty.")
+        delimiter = request.delimiter or "\t"
+        place = _place(lines[:1000], delimiter, request)
+        return _table(path, lines, place, delimiter, encoding, request)
+
+    def batches(self, path: Path, rows: int, request: Request) -> Iterator[Table]:
+        sample, encoding = sample_of(path, request.encoding)
+        delimiter = request.delimiter or "\t"
+        place = _place(sample.split("\n")[:-1][:1000], delimiter, request)
+        with lines_of(path, encoding) as lines:
+            while chunk := [line.rstrip("\n") for line in islice(lines, rows)]:
+                yield _table(path, chunk, place, delimiter, encoding, request)
+
+
+def _place(lines: list[str], delimiter: str, request: Request) -> int | None:
+    """Where the label stands: 0 before the first delimiter, 1 after the last, None nowhere."""
+    if request.labels is not None:
+        return None
+    told = {"first": 0, "1": 0, "last": 1, "2": 1, "-1": 1}
+    if request.target is not None:
+        if str(request.target) not in told:
+            raise DataError(f"In lines of text the target is 'first' or 'last', got {request.target!r}.")
+        return told[str(request.target)]
+    return 0 if request.delimiter else _labeled(lines, delimiter)
+
+
+def _labeled(lines: list[str], delimiter: str) -> int | None:
+    """Which side of the delimiter has few short values while the other has texts."""
+    pairs = [line.split(delimiter) for line in lines if line.strip()]
+    if not pairs or sum(len(pair) == 2 for pair in pairs) < 0.9 * len(pairs):
+        return None
+    pairs = [pair for pair in pairs if len(pair) == 2]
+    for side in (0, 1):
+        labels, texts = {pair[side].strip() for pair in pairs}, [pair[1 - side] for pair in pairs]
+        words = sum(len(text.split()) for text in texts) / len(texts)
+        if len(labels) <= max(2, 0.5 * len(pairs)) and words > 2:
+            return side
+    return None
+
+
+def _table(
+    path: Path, lines: list[str], place: int | None, delimiter: str, encoding: str, request: Request
+) -> Table:
+    packed = compression(path)
+    details = {"encoding": encoding} | ({"compression": packed} if packed else {})
+    if place is None:
+        return Rows(path, "lines of text", lines, details=details).table(request)
+    cut = [line.partition(delimiter) if place == 0 else line.rpartition(delimiter) for line in lines]
+    without = [i for i, (_, mark, _) in enumerate(cut) if not mark and lines[i].strip()]
+    if without:
+        raise DataError(
+            f"{len(without):,} lines of {path} have no label, as there is no {delimiter!r} in them; the first is "
+            f"line {without[0] + 1:,}: {lines[without[0]][:40]!r}."
+        )
+    labels = np.array([parts[2 * place] for parts in cut], dtype=object)
+    texts = [parts[2 - 2 * place] for parts in cut]
+    details["label"] = "after the last" if place else "before the first"
+    details["label"] += " tab" if delimiter == "\t" else f" {delimiter!r}"
+    return Rows(path, "lines of text", texts, labels, details=details).table(request)

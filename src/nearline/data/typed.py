@@ -1,0 +1,137 @@
+"""Files whose columns have types: Parquet and JSON lines."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from nearline.data._base import DataError, Format, Request, Table, polars
+from nearline.data._files import compression, content, decoded, first_bytes, lines_of, readable, sample_of
+from nearline.data._frames import Frame, following
+
+
+@dataclass(frozen=True)
+class Parquet(Format):
+    """Parquet, read by polars."""
+
+    name = "Parquet"
+    extensions = (".parquet", ".pq")
+
+    def matches(self, path: Path) -> bool:
+        return first_bytes(path).startswith(b"PAR1")
+
+    def read(self, path: Path, request: Request) -> Table:
+        frame = _attempted(path, lambda pl: pl.read_parquet(path, glob=False))
+        if not len(frame):
+            raise DataError(f"{path} has columns and no rows.")
+        return Frame(path, self.name, frame, {}).table(request)
+
+    def batches(self, path: Path, rows: int, request: Request) -> Iterator[Table]:
+        lazy = _attempted(path, lambda pl: pl.scan_parquet(path, glob=False))
+        count = _attempted(path, lambda pl: lazy.select(pl.len()).collect().item())
+        for start in range(0, count, rows):
+            frame = _attempted(path, lambda pl, start=start: lazy.slice(start, rows).collect())
+            table = Frame(path, self.name, frame, {}).table(request)
+            yield table
+            request = following(request, table)
+
+
+def _attempted(path: Path, work: Callable[..., Any]) -> Any:
+    pl = polars()
+    with readable(path):
+        try:
+            return work(pl)
+        except pl.exceptions.PolarsError as error:
+            said = str(error).partition("\n")[0]
+            raise DataError(f"{path} is not Parquet, or damaged ({said}): write it again.") from error
+
+
+@dataclass(frozen=True)
+class JsonLines(Format):
+    """One JSON object a line."""
+
+    name = "JSON lines"
+    extensions = (".jsonl", ".ndjson", ".json")
+
+    def matches(self, path: Path) -> bool:
+        text, _ = sample_of(path)
+        return text.lstrip().startswith(('{"', "{ ", "{}", '[{"', "[\n"))
+
+    def read(self, path: Path, request: Request) -> Table:
+        text, encoding = decoded(content(path), path, request.encoding)
+        frame = _objects(_lines(text), path, 1)
+        if not len(frame):
+            raise DataError(f"{path} is empty.")
+        return _framed(frame, path, encoding).table(request)
+
+    def batches(self, path: Path, rows: int, request: Request) -> Iterator[Table]:
+        _, encoding = sample_of(path, request.encoding)
+        done = 0
+        with lines_of(path, encoding) as lines:
+            while chunk := list(islice(lines, rows)):
+                frame = _objects("".join(chunk), path, done + 1)
+                # a key that no line of this part has is missing in all of them
+                for name in (request.like.columns or {}) if done else ():
+                    if name not in frame.columns:
+                        frame = frame.with_columns(polars().lit(None).alias(name))
+                done += len(chunk)
+                if len(frame):
+                    table = _framed(frame, path, encoding).table(request)
+                    yield table
+                    request = following(request, table)
+
+
+def _framed(frame: Any, path: Path, encoding: str) -> Frame:
+    packed = compression(path)
+    return Frame(
+        path, "JSON lines", frame, {"encoding": encoding} | ({"compression": packed} if packed else {})
+    )
+
+
+def _lines(text: str) -> str:
+    """JSON lines as they are; one array of objects as lines."""
+    if not text.lstrip().startswith("["):
+        return text
+    try:
+        found = json.loads(text)
+    except json.JSONDecodeError:
+        return text
+    return "\n".join(map(json.dumps, found)) if isinstance(found, list) else text
+
+
+def _objects(text: str, path: Path, first: int) -> Any:
+    """A frame with a column for each key."""
+    pl = polars()
+    if not text.strip():
+        return pl.DataFrame()
+    try:
+        return pl.read_ndjson(text.encode("utf-8", "replace"), infer_schema_length=None)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return _checked(text, path, first)
+
+
+def _checked(text: str, path: Path, first: int) -> Any:
+    """The same line by line: slower, and able to say which line is wrong."""
+    pl = polars()
+    found = []
+    for number, line in enumerate(text.split("\n"), first):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise DataError(
+                f"Line {number:,} of {path} is no JSON ({error}): each line must be an object."
+            ) from error
+        if not isinstance(value, dict):
+            raise DataError(
+                f"Line {number:,} of {path} is JSON, but no object with keys and values: {line[:40]!r}."
+            )
+        found.append(value)
+    try:
+        return pl.from_dicts(found, strict=False, infer_schema_length=None)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError, OverflowError) as error:
+        said = str(error).partition("\n")[0]
+        raise DataError(f"The objects of {path} do not fit into columns ({said}).") from error
