@@ -53,11 +53,26 @@ def _libraries() -> Any:
 single_threaded_blas = SingleThreadedBlas()
 
 
-def map_tiles(task: Callable[[Item], Result], items: Sequence[Item], *, work: float) -> list[Result]:
+def side_by_side(task: Callable[[Item], Result], items: Sequence[Item], *, work: float) -> list[Result]:
+    """As map_tiles, for tasks that would use threads of their own: each stays on one while others run beside it."""
+    limit = _core.thread_limit()
+    if limit == 1 or len(items) == 1 or work < SMALL:
+        with single_threaded_blas:
+            return [task(item) for item in items]
+    _core.set_thread_limit(1)
+    try:
+        return map_tiles(task, items, work=work, most=limit)
+    finally:
+        _core.set_thread_limit(limit)
+
+
+def map_tiles(
+    task: Callable[[Item], Result], items: Sequence[Item], *, work: float, most: int | None = None
+) -> list[Result]:
     """task(item) for all items, results in their order. ``work``: floating-point operations in all."""
     if work < SMALL:
         return [task(item) for item in items]
-    n_threads = min(_core.thread_limit(), len(items))
+    n_threads = min(most or _core.thread_limit(), len(items))
     with single_threaded_blas:
         if n_threads == 1:
             return [task(item) for item in items]

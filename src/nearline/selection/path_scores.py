@@ -9,12 +9,13 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.multiclass import check_classification_targets
 
-from nearline.arrays import Array, as_design
+from nearline.arrays import Array, as_design, is_sparse
 from nearline.decision import decide
 from nearline.estimators.linear import LinearClassifier
 from nearline.scores import LinearScore
 from nearline.selection.path import checked_alphas
 from nearline.solvers import minimize
+from nearline.tiles import side_by_side, steps
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,10 @@ def path_scores(
     check_classification_targets(y)
     grid = checked_alphas(alphas)
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed) if isinstance(folds, int) else folds
-    columns = [
-        _fold(model, X, y, grid, train, test, transformer)
-        for train, test in splitter.split(np.zeros(len(y)), y)
-    ]
+    pairs = list(splitter.split(np.zeros(len(y)), y))
+    columns = side_by_side(
+        lambda pair: _fold(model, X, y, grid, pair[0], pair[1], transformer), pairs, work=100.0 * _cells(X) * len(grid)
+    )
     scores, gaps = (np.column_stack(part) for part in zip(*columns))
     return PathScores(grid, scores, gaps)
 
@@ -100,13 +101,19 @@ def _fold(
     risk = candidate.risk(X_train, y[train])
     X_test = as_design(X_test)
     scores, gaps, params = np.empty(len(alphas)), np.full(len(alphas), np.nan), None
-    for i, alpha in enumerate(alphas):
+    for i, alpha in enumerate(steps(alphas)):
         solution = minimize(risk.with_alpha(alpha), candidate.solver, params, tol=candidate.tol)
         params = solution.params
         score = LinearScore(params.W.astype(X_test.dtype), params.b.astype(X_test.dtype), candidate.classes_)
         scores[i] = np.mean(decide(score(X_test), score.classes) == y[test])
         gaps[i] = np.nan if solution.gap is None else solution.gap
     return scores, gaps
+
+
+def _cells(X: Any) -> int:
+    """Numbers in X, to tell whether folds are worth a thread each."""
+    shape = np.shape(X) if not is_sparse(X) else (X.nnz,)
+    return int(np.prod(shape))
 
 
 def _check_model(model: Any) -> None:

@@ -65,11 +65,10 @@ class NearestNeighbors(Family):
             )
             for one in grid
         ]
+        longest = max(votes, key=lambda vote: vote.k)
         cast: list[list[tuple[Array, Decision]]] = [[] for _ in grid]
         seconds = np.zeros(len(grid))
-        for queries, found in voters(
-            index, fold.X_test, max(vote.k for vote in votes), electorate.multiplicities
-        ):
+        for queries, found in voters(index, fold.X_test, longest, electorate.multiplicities):
             for number, vote in enumerate(votes):
                 begin = perf_counter()
                 cast[number].append((queries, vote.decide(found, electorate)))
