@@ -1,0 +1,14 @@
+"""The command line: ``nearline try``, ``predict``, ``evaluate``, ``inspect``. Heavy imports wait for a command."""
+
+import sys
+
+
+def main() -> None:
+    """Entry point: errors are one or two sentences, 2 for usage, 1 for failure, 130 for Ctrl-C."""
+    try:
+        import typer  # noqa: F401
+    except ImportError:
+        sys.exit('The command line needs typer, rich and polars: pip install "nearline[cli]"')
+    from nearline.cli._app import run
+
+    sys.exit(run(sys.argv[1:]))
