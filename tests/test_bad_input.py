@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import ClassifierMixin
+from sklearn.datasets import load_iris
 
 from conftest import tiny_problem
 from nearline import (
@@ -191,3 +192,11 @@ def test_batches_that_cannot_be():
 def test_sparsemax_learns_from_batches():
     model = SparsemaxClassifier().partial_fit(X, TARGETS, np.unique(TARGETS))
     assert model.predict(X).shape == (len(X),)
+
+
+def test_bias_and_names():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="bias must be True or False, got 'no'"):
+        LogisticRegression(bias="no").fit(X, y)
+    with pytest.raises(ValueError, match="names must name each of the 4 features"):
+        LogisticRegression().fit(X, y).strongest_features(names=["a"])

@@ -88,7 +88,9 @@ class Risk:
         self.loss = named(loss, LOSSES, Loss, "loss")
         self.regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
         self.alpha = checked_alpha(alpha)
-        self.bias = bias
+        if not isinstance(bias, (bool, np.bool_)):
+            raise ValueError(f"bias must be True or False, got {bias!r}.")
+        self.bias = bool(bias)
         targets = checked_targets(targets)
         self.targets = np.ascontiguousarray(targets, dtype=np.float64 if targets.ndim == 2 else np.int32)
         n_rows = self.X.shape[0]
