@@ -77,7 +77,9 @@ class LinearModel(Classifier):
         default = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
         names = np.asarray(default if names is None else names)
         if names.shape != (self.n_features_in_,):
-            raise ValueError(f"names must name each of the {self.n_features_in_} features, got {names.shape} names.")
+            raise ValueError(
+                f"names must name each of the {self.n_features_in_} features, got {names.shape} names."
+            )
         W = np.vstack([-self.coef_, self.coef_]) if len(self.coef_) == 1 else self.coef_
         top = np.argsort(-W, axis=1, kind="stable")[:, :k]
         return {

@@ -83,7 +83,9 @@ def path_scores(
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed) if isinstance(folds, int) else folds
     pairs = list(splitter.split(np.zeros(len(y)), y))
     columns = side_by_side(
-        lambda pair: _fold(model, X, y, grid, pair[0], pair[1], transformer), pairs, work=100.0 * _cells(X) * len(grid)
+        lambda pair: _fold(model, X, y, grid, pair[0], pair[1], transformer),
+        pairs,
+        work=100.0 * _cells(X) * len(grid),
     )
     scores, gaps = (np.column_stack(part) for part in zip(*columns))
     return PathScores(grid, scores, gaps)
