@@ -6,7 +6,15 @@ import numpy as np
 
 from nearline.neighbors.metrics import Metric, Precomputed
 
-power = np.frompyfunc(math.pow, 2, 1)
+
+def _power(a, b):
+    try:
+        return math.pow(a, b)
+    except OverflowError:
+        return math.inf
+
+
+power = np.frompyfunc(_power, 2, 1)
 
 
 def total(terms, join=np.add):
@@ -21,6 +29,20 @@ def total(terms, join=np.add):
 
 def lengths(A):
     return np.sqrt(total(A * A))
+
+
+def root_of_powers(e, exponent):
+    """Where the sum of powers is out of range, in units of the largest difference."""
+
+    def root(e):
+        sums = total(power(e, exponent).astype(np.float64))
+        return sums, power(sums, 1.0 / exponent).astype(np.float64)
+
+    sums, plain = root(e)
+    unit = total(e, np.maximum)
+    scalable = ~((sums >= 1e-280) & (sums <= 1e280)) & (unit > 0) & (unit < np.inf)
+    _, scaled = root(e / np.where(scalable, unit, 1.0)[..., None])
+    return np.where((sums >= 1e-280) & (sums <= 1e280), plain, np.where(scalable, unit * scaled, unit))
 
 
 def distances(metric: Metric, X, Q):
@@ -40,8 +62,7 @@ def distances(metric: Metric, X, Q):
         if name == "l-infinity":
             return total(np.abs(x - q), np.maximum)
         if name == "lq":
-            powers = power(np.abs(x - q), metric.exponent).astype(np.float64)
-            return power(total(powers), 1.0 / metric.exponent).astype(np.float64)
+            return root_of_powers(np.abs(x - q), metric.exponent)
         if name == "inner-product":
             return 0.0 - total(x * q)
         if name == "cosine":

@@ -101,3 +101,34 @@ def test_empirical_risk_converges_to_expected_risk():
     assert gap[0] > 0.05 > gap[1] > 0.005 > abs(gap[2])
     assert (fact.expected >= fact.bayes).all()
     assert fact.expected[-1].mean() == pytest.approx(fact.bayes, abs=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: concentration(()), "dimensions is empty or a table"),
+        (lambda: concentration((0, 2)), r"dimensions must be whole numbers >= 1, got \(0, 2\)"),
+        (lambda: concentration(n=0), "n and n_queries must be whole numbers >= 1"),
+        (lambda: cover_hart(noise=2.0), r"noise is a share of wrong labels, .* got 2\.0"),
+        (lambda: cover_hart(repetitions=1), "repetitions must be whole numbers >= 2, got 1"),
+        (lambda: training_error(noise=-0.1), "noise is a share"),
+        (lambda: training_error(ks=(1.5,)), "ks must be whole numbers >= 1"),
+        (
+            lambda: training_error_of([[0.0], [1.0]], ["a", "b"], [[0.0]], [0], ks=(1,)),
+            "y must have the label 0 or 1",
+        ),
+        (lambda: irrelevant_features((-1,)), "added must be whole numbers >= 0"),
+        (lambda: empirical_risk(()), "sizes is empty"),
+        (lambda: empirical_risk(separation=np.nan), "separation must be a finite number"),
+        (lambda: equal_pixels(shift=0), "shift must be whole numbers >= 1"),
+        (
+            lambda: equal_pixels(np.zeros((16, 16))),
+            r"image must be \(height, width, 3\), got shape \(16, 16\)",
+        ),
+        (lambda: equal_pixels(np.zeros((16, 16, 3))), "The image is the same after a shift"),
+        (lambda: equal_pixels(np.full((16, 16, 3), 300.0)), "values from 0 to 255"),
+    ],
+)
+def test_arguments_get_a_sentence(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()

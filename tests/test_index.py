@@ -414,3 +414,146 @@ def test_threads_in_one_process():
     for other in answers[1:]:
         np.testing.assert_array_equal(other.distances, answers[0].distances)
         np.testing.assert_array_equal(other.indices, answers[0].indices)
+
+
+SCALES = [1e-18, 1e-21, 1e-22, 1e-23, 1e-30, 1e-36, 1e-44, 1e-45, 1e-160, 1e-162, 1e-200, 1e-310]
+
+
+@pytest.mark.parametrize("forced", [False, True], ids=["as chosen", "filter forced"])
+@pytest.mark.parametrize("metric", [m for m in VECTOR_METRICS if m.name != "jaccard"], ids=str)
+def test_rows_of_any_scale(metric, forced, monkeypatch):
+    """What vanishes in float32, or its squares in float64, excludes no neighbor."""
+    if forced:
+        monkeypatch.setattr(exact, "VANISHING_SQUARES", 0.0)
+        monkeypatch.setattr(exact, "VANISHING", 0.0)
+    rng = np.random.default_rng(0)
+    for scale in SCALES:
+        X = rng.standard_normal((300, 5)) * scale
+        with np.errstate(under="ignore"):
+            check(X, X[:20] * 1.01, metric, 3, algorithm="exact")
+
+
+@pytest.mark.parametrize(
+    "metric", ["l2", "squared-l2", "l1", "l-infinity", "inner-product", Lq(1.5)], ids=str
+)
+def test_tiny_rows_among_others(metric):
+    rng = np.random.default_rng(0)
+    ones = rng.choice([-1.0, 1.0], size=(150, 4))
+    X = np.concatenate([ones, -ones, rng.standard_normal((600, 4)) * 1e-22])  # their mean is about 0
+    check(X, X[300:330] * 1.01, metric, 3, algorithm="exact")
+
+
+@pytest.mark.parametrize("metric", ["l2", "squared-l2", "cosine", "inner-product"])
+@pytest.mark.parametrize(
+    "scales", [(1e-163, 1e-163), (1.0, 1e-163), (1e-163, 1.0), (1e-100, 1e-220)], ids=str
+)
+def test_sparse_rows_whose_lengths_vanish(metric, scales):
+    rng = np.random.default_rng(0)
+    for D in (8, 60):
+        X = rng.standard_normal((255, D)) * (rng.random((255, D)) < 0.3) * scales[0]
+        Q = rng.standard_normal((20, D)) * (rng.random((20, D)) < 0.5) * scales[1]
+        with np.errstate(under="ignore"):
+            check(sparse.csr_array(X), sparse.csr_array(Q), metric, 2)
+
+
+@pytest.mark.parametrize("metric", ["l2", "squared-l2"])
+def test_sparse_rows_whose_products_overflow(metric):
+    X = sparse.csr_array([[1e160, 0.0], [0.0, 1.0], [0.0, 2.0], [0.0, 3.0]])
+    found = check(X, sparse.csr_array([[-1e160, 0.0]]), metric, 4).search([[-1e160, 0.0]], 4)
+    assert found.indices.tolist() == [[0, 1, 2, 3]]
+
+
+@pytest.mark.parametrize("q", [20, 300, 1e4, 1.0001])
+@pytest.mark.parametrize("algorithm", ["exact", "tree", "sparse"])
+def test_large_powers_neither_vanish_nor_overflow(q, algorithm):
+    rng = np.random.default_rng(0)
+    for scale in (1e-3, 1.0, 1e3):
+        X, Q = rng.random((400, 2)) * scale, rng.random((10, 2)) * scale
+        if algorithm == "sparse":
+            index = check(sparse.csr_array(X), sparse.csr_array(Q), Lq(q), 3)
+        else:
+            index = check(X, Q, Lq(q), 3, algorithm=algorithm)
+        largest = np.abs(X - Q[:1]).max(axis=1).min()
+        distance = index.search(Q[:1], 1).distances[0, 0]
+        assert largest * (1 - 1e-12) <= distance
+        if q >= 300:
+            np.testing.assert_allclose(distance, largest, rtol=0.01)
+
+
+def test_integer_rows_still_tie_under_lq():
+    X = np.array([[1.0, 2.0, 3.0], [3.0, 1.0, 2.0], [2.0, 3.0, 1.0]])
+    assert len(set(Index(X, Lq(3)).search(np.zeros((1, 3)), 3).distances[0])) == 1
+
+
+def test_many_ties_are_answered_few_queries_at_a_time():
+    X = np.random.default_rng(0).integers(0, 2, size=(2000, 2)).astype(float)
+    Q = X[:90]
+    whole = Index(X).search(Q, 3)
+    D = oracle.distances(METRICS["l2"], X, Q)
+    oracle.assert_same(whole, oracle.search(D, 3), 3)
+    blocks = list(Index(X, memory=100_000).search_blocks(Q, 3))
+    assert len(blocks) > 5
+    assert [b.start for b, _ in blocks[1:]] == [b.stop for b, _ in blocks[:-1]]
+    assert max(len(found.boundary.values) for _, found in blocks) <= 4096
+    for block, found in blocks:
+        oracle.assert_same(found, oracle.search(D[block], 3), 3)
+    told = Index(X).search(Q, 3, ties=False)
+    np.testing.assert_array_equal(told.indices, whole.indices)
+    np.testing.assert_array_equal(told.boundary.counts > 0, whole.boundary.counts > 0)
+
+
+@pytest.mark.parametrize(
+    "metric", ["l2", "cosine", "hamming", Mahalanobis(np.eye(6)), lambda a, b: abs(a - b).sum()]
+)
+def test_sparse_queries_of_any_index(metric):
+    X = np.random.default_rng(0).standard_normal((400, 6))
+    S = sparse.csr_matrix(X * (X > 0))
+    dense = S.toarray()
+    answer = Index(dense, metric).search(dense[:9], 3)
+    for rows, queries in ((dense, S), (S, dense), (S, S)):
+        found = Index(rows, metric).search(queries[:9], 3)
+        np.testing.assert_array_equal(found.indices, answer.indices)
+    near = Index(dense, metric).radius(S[:9], 0.5)
+    assert len(near) == 9
+
+
+def test_lists_from_the_end():
+    lists = Index([[0.0], [0.0], [1.0], [3.0]]).search([[0.0], [3.0]], 1).boundary
+    assert lists[-2].tolist() == lists[0].tolist() == [1]
+    assert lists[-1].tolist() == lists[1].tolist() == []
+    for i in (2, -3):
+        with pytest.raises(IndexError, match=f"list {i} was asked for, but there are 2 lists"):
+            lists[i]
+
+
+def test_groups_may_be_a_tuple():
+    a = Index(X4).search(X4, 1, groups=(0, 0, 1, 1))
+    np.testing.assert_array_equal(a.indices, Index(X4).search(X4, 1, groups=np.array([0, 0, 1, 1])).indices)
+
+
+def test_exponents_of_numpy():
+    assert Lq(np.int64(3)) == Lq(np.float32(3)) == Lq(3)
+    assert as_metric(Lq(np.float64(2))) == METRICS["l2"]
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: Lq(True), "Lq needs q >= 1, got True"),
+        (lambda: Lq("3"), "Lq needs q >= 1, got '3'"),
+        (lambda: Index(X4, memory="1GB"), "memory must be a number of bytes, at least 1, got '1GB'"),
+        (lambda: Index(X4, memory=-1), "memory must be a number of bytes, at least 1, got -1"),
+        (lambda: Index(X4, memory=np.nan), "memory must be a number of bytes"),
+        (
+            lambda: Index(sparse.csr_array(np.eye(3)), "precomputed"),
+            "needs a dense matrix of distances, but X is",
+        ),
+        (
+            lambda: Index(np.eye(3), "precomputed").search(sparse.csr_array(np.eye(3)), 1),
+            "needs a dense matrix of distances, but queries is sparse",
+        ),
+    ],
+)
+def test_more_bad_input_gets_a_sentence(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()

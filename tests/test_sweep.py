@@ -219,3 +219,41 @@ def test_plot_of_a_sweep():
     for number in plt.get_fignums():
         plt.figure(number).canvas.draw()
     plt.close("all")
+
+
+@pytest.mark.parametrize(
+    "rules", [{"boundary": "list", "ties": "order"}, {"algorithm": "exact", "ties": "prior"}]
+)
+def test_what_is_best_is_the_model_that_was_scored(rules):
+    X, y = tied(120)
+    result = sweep(X, y, [1, 4, 9], folds=3, **rules)
+    for chosen in (result.best, result.one_standard_error):
+        assert {name: chosen[name] for name in rules} == rules
+    numbers = StratifiedKFold(3, shuffle=True, random_state=0)
+    scores = [
+        KNeighborsClassifier(**result.best).fit(X[a], y[a]).score(X[b], y[b]) for a, b in numbers.split(X, y)
+    ]
+    np.testing.assert_allclose(np.mean(scores), result.mean.max())
+    means = sweep(X, X[:, 0], [1, 4], folds=3, scoring="neg_mean_squared_error", **rules)
+    KNeighborsRegressor(**means.best)
+    assert sorted(sweep(X, y, [1], folds=3).best) == ["metric", "n_neighbors", "weights"]
+
+
+def test_folds_as_pairs():
+    X, y = tied(60)
+    pairs = list(KFold(3).split(X))
+    same = sweep(X, y, [1, 3], folds=pairs)
+    np.testing.assert_array_equal(same.scores, sweep(X, y, [1, 3], folds=KFold(3)).scores)
+    masks = [(np.arange(60) >= 20, np.arange(60) < 20), (np.arange(60) < 40, np.arange(60) >= 40)]
+    assert sweep(X, y, [1, 3], folds=masks).scores.shape == (1, 1, 2, 2)
+    with pytest.raises(ValueError, match="got one of 60 and 5 rows with 5 in common"):
+        sweep(X, y, [1], folds=[(np.arange(60), np.arange(5)), (np.arange(5, 60), np.arange(5))])
+
+
+def test_lists_may_be_arrays():
+    X, y = tied(60)
+    result = sweep(
+        X, y, np.array([1, 3]), metrics=np.array(["l2", "l1"]), weights=np.array(["uniform", "distance"])
+    )
+    assert result.metrics == ("l2", "l1")
+    assert result.weights == ("uniform", "distance")

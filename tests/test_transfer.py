@@ -61,3 +61,8 @@ def test_agreement_is_the_mean_of_the_largest_similarities():
     assert ngram_similarity("", "") == 1.0
     assert ngram_similarity("a", "") == 0.0
     assert ngram_similarity("A b c", "a B c") == pytest.approx(1.0)
+
+
+def test_among_rows_that_tie_the_first_is_taken():
+    for payload in (["a", "b"], ["b", "a"]):
+        assert NeighborsTransfer(1).fit([[0.0], [0.0]], payload).predict([[0.0]]) == payload[:1]

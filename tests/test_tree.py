@@ -114,3 +114,13 @@ def test_precomputed_and_functions_have_no_tree():
         Index(np.ones((4, 4)), "precomputed", algorithm="tree")
     with pytest.raises(ValueError, match="no tree for metric 'function'"):
         Index(np.ones((4, 4)), lambda a, b: 0.0, algorithm="tree")
+
+
+@pytest.mark.parametrize("metric", [*TREES, Lq(300)], ids=str)
+def test_rows_of_any_scale(metric):
+    """The tree's own powers vanish or overflow before ours do."""
+    rng = np.random.default_rng(0)
+    for scale in (1e-310, 1e-200, 1e-162, 1e-155, 1e-45, 1e-22, 1e-3, 1e10, 1e150):
+        X = rng.standard_normal((300, 2)) * scale
+        with np.errstate(under="ignore", over="ignore"):
+            check(X, X[:20] * 1.01, metric, 3)

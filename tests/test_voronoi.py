@@ -102,3 +102,23 @@ def test_the_picture(tmp_path):
     ax.figure.savefig(tmp_path / "voronoi.png")
     assert (tmp_path / "voronoi.png").stat().st_size > 5000
     plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("frame", [(1, 0, 0, 1), (0, 1, 1, 1), (0, np.nan, 0, 1), (0, 1, 0), "wide", 3])
+def test_frames_that_are_none(frame):
+    with pytest.raises(ValueError, match="frame must"):
+        voronoi_edges([[0.0, 0.0], [1.0, 1.0]], frame=frame)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-20, 1e200])
+def test_rows_of_any_scale(scale):
+    X = np.random.default_rng(0).random((30, 2))
+    plain, scaled = voronoi_edges(X), voronoi_edges(X * scale)
+    np.testing.assert_array_equal(plain.rows, scaled.rows)
+    np.testing.assert_allclose(scaled.segments / scale, plain.segments, rtol=1e-9, atol=1e-9)
+
+
+def test_cells_without_labels():
+    ax = plot_voronoi(np.random.default_rng(0).standard_normal((20, 2)))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["rows"]
+    plt.close(ax.figure)

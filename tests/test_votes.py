@@ -13,6 +13,7 @@ from nearline.neighbors.ballots import BOUNDARIES
 from nearline.neighbors.vote import TIES, Electorate, Vote, voters
 from nearline.neighbors.weights import WEIGHTS, as_weights
 
+VOTE = Vote.of(2, "uniform", "share", "nearest", METRICS["l2"])
 VOTES = {name: Softmax(1.0) if name == "softmax" else name for name in WEIGHTS}
 
 
@@ -115,7 +116,7 @@ def test_few_queries_need_longer_lists():
     rng = np.random.default_rng(0)
     X = np.sort(rng.normal(size=200))[:, None]
     s = np.where(X[:, 0] < 0, 0.01, 1.0)
-    widths = {found.k: len(numbers) for numbers, found in voters(Index(X), X, 2, s)}
+    widths = {found.k: len(numbers) for numbers, found in voters(Index(X), X, VOTE, s)}
     assert min(widths) < 10
     assert max(widths) > 50
     assert sum(widths.values()) == 200
@@ -245,3 +246,64 @@ def test_voting_is_quick():
         begin = time.perf_counter()
         vote.decide(found, electorate)
         assert time.perf_counter() - begin < 0.25
+
+
+def by_rank(d):
+    return np.broadcast_to(1.0 / (1.0 + np.arange(d.shape[1])), d.shape)
+
+
+def by_mean(d):
+    return np.exp(-d / d.mean(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("boundary", list(BOUNDARIES))
+@pytest.mark.parametrize("function", [by_rank, by_mean])
+def test_functions_of_the_whole_list_see_the_k_places(function, boundary):
+    """Integer weights equal repeated rows, whatever a function makes of the list."""
+    rng = np.random.default_rng(0)
+    X, y, s = rng.normal(size=(80, 2)), rng.integers(3, size=80), rng.integers(1, 4, size=80)
+    again, Q = np.repeat(np.arange(80), s), rng.normal(size=(30, 2))
+    options = {"weights": function, "boundary": boundary}
+    for k in (1, 4, 9):
+        weighted = KNeighborsClassifier(k, **options).fit(X, y, sample_weight=s).predict_proba(Q)
+        repeated = KNeighborsClassifier(k, **options).fit(X[again], y[again]).predict_proba(Q)
+        np.testing.assert_allclose(weighted, repeated, atol=1e-12)
+
+
+@pytest.mark.parametrize("weights", ["distance", Softmax(1.0)], ids=str)
+def test_distances_that_overflow(weights):
+    model = KNeighborsClassifier(3, weights=weights).fit([[1e200], [2e200], [-1e200]], [0, 1, 1])
+    shares = model.predict_proba([[-1e200], [5e200]])
+    np.testing.assert_allclose(shares, [[0.0, 1.0], [1 / 3, 2 / 3]])
+    means = KNeighborsRegressor(3, weights=weights).fit([[1e200], [2e200], [-1e200]], [0.0, 1.0, 1.0])
+    np.testing.assert_allclose(means.predict([[5e200]]), [2 / 3])
+
+
+def test_votes_that_would_overflow():
+    X, y = np.arange(6.0)[:, None], [0, 0, 1, 1, 1, 1]
+    shares = (
+        KNeighborsClassifier(3, weights=lambda d: np.full(d.shape, 1e308)).fit(X, y).predict_proba([[1.0]])
+    )
+    np.testing.assert_allclose(shares, [[2 / 3, 1 / 3]])
+    with pytest.raises(ValueError, match="gave NaN for a neighbor at an infinite distance"):
+        KNeighborsClassifier(1, weights=lambda d: np.where(np.isinf(d), np.nan, 1.0)).fit(
+            [[1e200], [2e200]], [0, 1]
+        ).predict([[5e200]])
+
+
+def test_many_ties_are_counted_within_memory():
+    X, y = np.zeros((3000, 3)), np.arange(3000) % 3 > 0
+    for boundary in BOUNDARIES:
+        shares = KNeighborsClassifier(5, boundary=boundary).fit(X, y).predict_proba(X[:400])
+        expected = [2 / 5, 3 / 5] if boundary == "list" else [1 / 3, 2 / 3]
+        np.testing.assert_allclose(shares, np.tile(expected, (400, 1)))
+
+
+def test_sparse_queries_of_dense_rows():
+    from scipy.sparse import csr_matrix
+
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, size=(100, 4)).astype(float), rng.integers(3, size=100)
+    for model in (KNeighborsClassifier(3), KNeighborsRegressor(3)):
+        model.fit(X, y, sample_weight=rng.integers(1, 3, size=100))
+        np.testing.assert_array_equal(model.predict(csr_matrix(X)), model.predict(X))

@@ -151,16 +151,36 @@ double largest(const std::uint8_t* x, const Query& query, std::size_t d, double 
     return static_cast<double>(most);
 }
 
+// Sums of powers between these have lost nothing to overflow, nor what counts to underflow.
+constexpr double kLeastPowers = 1e-280, kMostPowers = 1e280;
+
+// The q-th root of the sum of powers of e / unit, times the unit: of powers(1), or where that is out of range
+// of powers(the largest difference).
+template <class Powers, class Largest>
+double root_of_powers(double q, const Powers& powers, const Largest& largest) {
+    const double plain = powers(1.0);
+    if (plain >= kLeastPowers && plain <= kMostPowers) return std::pow(plain, 1.0 / q);
+    const double unit = largest();
+    if (!(unit > 0) || std::isinf(unit)) return unit;
+    return unit * std::pow(powers(unit), 1.0 / q);
+}
+
 template <class T>
 double powers(const T* x, const Query& query, std::size_t d, double q) {
-    return sum<Plus>(
-        x, query.q, d,
-        [q](Four a, Four b) {
-            Four e = magnitude(a - b);
-            for (int l = 0; l < 4; ++l) e[l] = std::pow(e[l], q);
-            return e;
+    const double infinity = std::numeric_limits<double>::infinity();
+    return root_of_powers(
+        q,
+        [&](double unit) {
+            return sum<Plus>(
+                x, query.q, d,
+                [q, unit](Four a, Four b) {
+                    Four e = magnitude(a - b);
+                    for (int l = 0; l < 4; ++l) e[l] = std::pow(e[l] / unit, q);
+                    return e;
+                },
+                never);
         },
-        never);
+        [&] { return largest<T>(x, query, d, infinity); });
 }
 
 template <class T, class U>
@@ -238,7 +258,7 @@ double Measure::operator()(const Row<T>& row, const Query& query, double limit) 
         case Metric::linf:
             return largest(x, query, d, limit);
         case Metric::lq:
-            return std::pow(powers(x, query, d, q), 1.0 / q);
+            return powers(x, query, d, q);
         case Metric::cosine: {
             const double size = row.size * query.size;  // of a zero row the cosine counts as 0
             if (!(size > 0)) return 1.0;
@@ -269,10 +289,14 @@ double Measure::operator()(const SparseRow<T>& x, const SparseRow<double>& query
         case Metric::linf:
             return sparse_sum<Max>(x, query, size);
         case Metric::lq:
-            return std::pow(
-                sparse_sum<Plus>(x, query,
-                                 [this](double a, double b) { return std::pow(std::fabs(a - b), q); }),
-                1.0 / q);
+            return root_of_powers(
+                q,
+                [&](double unit) {
+                    return sparse_sum<Plus>(x, query, [this, unit](double a, double b) {
+                        return std::pow(std::fabs(a - b) / unit, q);
+                    });
+                },
+                [&] { return sparse_sum<Max>(x, query, size); });
         case Metric::cosine: {
             const double both = x.size * query.size;
             if (!(both > 0)) return 1.0;

@@ -5,7 +5,8 @@
 // before they are added (this file's functions are compiled without contraction into fused operations), so
 // the result is the same on every instruction set. Features that contribute 0 change nothing: sparse rows
 // give the same bits as dense ones. Sums of whole numbers below 2^53 are exact in any order, which lets bytes
-// take a faster way.
+// take a faster way. Of Lq, where the sum of powers is below 1e-280 or above 1e280, the differences are
+// divided by the largest of them before the power, and the root is multiplied by it.
 #pragma once
 
 #include <cstddef>

@@ -20,8 +20,10 @@ struct Neighbor {
 
 class NeighborList {
   public:
-    // k nearest within a radius; the k-th distance so far is the limit once there are k.
-    NeighborList(std::size_t k, double radius) : k_(k), limit_(radius) {}
+    // k nearest within a radius; the k-th distance so far is the limit once there are k. Of the rows that tie
+    // with the last one, `most_ties` are kept: which, where there are more, is not said.
+    NeighborList(std::size_t k, double radius, std::size_t most_ties)
+        : k_(k), most_ties_(most_ties), limit_(radius) {}
 
     // What is above it is not wanted.
     double limit() const { return limit_; }
@@ -41,7 +43,7 @@ class NeighborList {
             return;
         }
         if (!(found < best_.front())) {  // as far as the last: a tie, by a later row
-            ties_.push_back(index);
+            tie(index);
             return;
         }
         std::pop_heap(best_.begin(), best_.end());
@@ -52,13 +54,13 @@ class NeighborList {
         if (out.distance > limit_)
             ties_.clear();
         else
-            ties_.push_back(out.index);
+            tie(out.index);
     }
 
     // In order; ties by index.
     void finish() {
         std::sort(best_.begin(), best_.end());
-        std::sort(ties_.begin(), ties_.end());
+        sort_ties();
     }
     const std::vector<Neighbor>& best() const { return best_; }
     const std::vector<std::int64_t>& ties() const { return ties_; }
@@ -66,7 +68,25 @@ class NeighborList {
     static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
 
   private:
-    std::size_t k_;
+    void tie(std::int64_t index) {
+        if (ties_.size() < most_ties_) ties_.push_back(index);
+    }
+
+    // Many ties are a good part of all rows: a bit for each row sorts them faster than comparisons.
+    void sort_ties() {
+        constexpr std::size_t kFew = 64;
+        if (std::is_sorted(ties_.begin(), ties_.end())) return;
+        const auto rows = static_cast<std::size_t>(*std::max_element(ties_.begin(), ties_.end())) + 1;
+        if (ties_.size() < kFew || rows > 64 * ties_.size()) return std::sort(ties_.begin(), ties_.end());
+        std::vector<std::uint64_t> bits((rows + 63) / 64, 0);
+        for (const std::int64_t index : ties_) bits[index / 64] |= std::uint64_t{1} << (index % 64);
+        auto out = ties_.begin();
+        for (std::size_t w = 0; w < bits.size(); ++w)
+            for (std::uint64_t left = bits[w]; left; left &= left - 1)
+                *out++ = static_cast<std::int64_t>(64 * w) + __builtin_ctzll(left);
+    }
+
+    std::size_t k_, most_ties_;
     double limit_;
     bool heap_ = false;
     std::vector<Neighbor> best_;

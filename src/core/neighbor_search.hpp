@@ -150,8 +150,12 @@ class BlockSearch {
     // Relative rounding of a sum of r terms in float32.
     static double rounding(std::size_t r) { return 1.1 * static_cast<double>(r + 8) * 0x1p-24; }
 
+    // What r numbers and products below the smallest normal float32 can be wrong by, even if they become 0.
+    static double vanished(std::size_t r) { return static_cast<double>(r + 8) * 0x1p-123; }
+
     static double widened(double length, std::size_t r) {
-        return (norm == Norm::squares ? length * length : length) * (1.0 + 2.0 * rounding(r));
+        const double l = length + vanished(r);
+        return (norm == Norm::squares ? l * l + vanished(r) : l) * (1.0 + 2.0 * rounding(r));
     }
     float box_limit(std::size_t a, std::size_t c) const {
         const double length = reach(a) + p_.errors[members_[a]] + f_.errors[c];
@@ -162,7 +166,8 @@ class BlockSearch {
         if (norm != Norm::squares) return rounded_up(widened(length, f_.r));
         // The square is a difference of products here: they are what rounding is relative to.
         const double products = static_cast<double>(f_.squares[c]) + probes_[a].square;
-        return rounded_up(length * length + 2.0 * rounding(f_.r) * products);
+        const double l = length + vanished(f_.r);
+        return rounded_up(l * l + vanished(f_.r) + 2.0 * rounding(f_.r) * products);
     }
 
     void visit(std::size_t c, const std::size_t* active, std::size_t count) {

@@ -39,8 +39,11 @@ struct SparseColumns {
     const std::uint8_t* frequent;  // whether a feature is one that many rows have
 };
 
-// Least that the distance can be, given the inner product p within rounding. NaN, where squares overflow,
-// excludes nothing.
+// Squares of what is below it are so near the smallest numbers that lengths lose their digits, or are 0.
+constexpr double kVanishing = 1e-140;
+
+// Least that the distance can be, given the inner product p within rounding; -inf, where squares overflow or
+// vanish, excludes nothing.
 class FromProduct {
   public:
     FromProduct(const Measure& measure, double query_size)
@@ -50,21 +53,30 @@ class FromProduct {
                metric == Metric::inner_product;
     }
     double operator()(double p, double row_size) const {
+        const double least = bound(p, row_size);
+        return std::isnan(least) ? -std::numeric_limits<double>::infinity() : least;
+    }
+
+  private:
+    static constexpr double kLost = 1e-300;  // more than the products of any row lose where they vanish
+
+    double bound(double p, double row_size) const {
         const double both = size_ * row_size;
         switch (metric_) {
             case Metric::cosine:
-                return both > 0 ? 1.0 - p / both - 4.0 * eps_ : 1.0;
+                if (!(both > 0)) return 1.0;  // so is the distance
+                if (std::min(size_, row_size) < kVanishing) return -std::numeric_limits<double>::infinity();
+                return 1.0 - p / both - 4.0 * eps_;
             case Metric::inner_product:
-                return -p - 2.0 * eps_ * both;
+                return -p - 2.0 * eps_ * (size_ + kVanishing) * (row_size + kVanishing) - kLost;
             default: {
                 const double squares = size_ * size_ + row_size * row_size;
-                const double least = std::max(squares - 2.0 * p - 4.0 * eps_ * squares, 0.0);
+                const double least = std::max(squares - 2.0 * p - 4.0 * eps_ * squares - kLost, 0.0);
                 return metric_ == Metric::l2 ? std::sqrt(least) : least;
             }
         }
     }
 
-  private:
     Metric metric_;
     double size_, eps_;
 };
@@ -75,13 +87,18 @@ template <class T>
 class SparseSearch {
   public:
     SparseSearch(const SparseRows<T>& rows, const SparseColumns<T>& columns, const Measure& measure)
-        : rows_(rows), columns_(columns), measure_(measure), products_(rows.n), values_(measure.d, 0.0) {}
+        : rows_(rows),
+          columns_(columns),
+          measure_(measure),
+          products_(rows.n),
+          values_(measure.d, 0.0),
+          done_(rows.n, 0) {}
 
     void run(const SparseRow<double>& query, std::int64_t group, NeighborList& list, std::size_t k) {
         const double rest = multiply(query);
         const FromProduct least(measure_, query.size);
         auto lower = [&](std::size_t i) {
-            return least(products_[i] + rest * rows_.common[i], rows_.sizes[i]);
+            return least(products_[i] + rest * (rows_.common[i] + kVanishing), rows_.sizes[i]);
         };
         auto measure = [&](std::size_t i) {
             if (rows_.groups && rows_.groups[i] == group) return;
@@ -106,36 +123,40 @@ class SparseSearch {
         }
         for (const Neighbor& first : best_) {
             measure(static_cast<std::size_t>(first.index));
-            products_[first.index] = -std::numeric_limits<double>::infinity();  // done
+            done_[static_cast<std::size_t>(first.index)] = 1;
         }
         for (std::size_t i = 0; i < rows_.n; ++i)
-            if (products_[i] != -std::numeric_limits<double>::infinity() && !(lower(i) > list.limit()))
-                measure(i);
+            if (!done_[i] && !(lower(i) > list.limit())) measure(i);
+        for (const Neighbor& first : best_) done_[static_cast<std::size_t>(first.index)] = 0;
         for (std::size_t e = 0; e < query.n; ++e) values_[query.features[e]] = 0.0;
     }
 
   private:
-    // Products over the other features; gives the length of q in the frequent ones, a little rounded up.
+    // Products over the other features; gives the length of q in the frequent ones, a little rounded up (0 if
+    // it has none of them).
     double multiply(const SparseRow<double>& query) {
         std::fill(products_.begin(), products_.end(), 0.0);
         double left = 0.0;
+        bool any = false;
         for (std::size_t e = 0; e < query.n; ++e) {
             const std::int32_t j = query.features[e];
             const double q = query.values[e];
             if (columns_.frequent[j]) {
                 left += q * q;
+                any = true;
                 continue;
             }
             for (std::int64_t p = columns_.starts[j]; p < columns_.starts[j + 1]; ++p)
                 products_[columns_.rows[p]] += q * static_cast<double>(columns_.values[p]);
         }
-        return std::sqrt(left) * (1.0 + 1e-10);
+        return any ? std::sqrt(left) * (1.0 + 1e-10) + kVanishing : 0.0;
     }
 
     const SparseRows<T>& rows_;
     const SparseColumns<T>& columns_;
     const Measure& measure_;
     std::vector<double> products_, values_;  // with each row; of the query, feature by feature
+    std::vector<std::uint8_t> done_;         // rows that were measured first
     std::vector<Neighbor> best_;
 };
 

@@ -47,25 +47,29 @@ def voronoi_edges(X: Any, y: Any = None, *, frame: Any = None) -> VoronoiEdges:
     )
     if len(labels) != len(X):
         raise ValueError(f"y must have one label for each of the {len(X)} rows, got {len(labels)}.")
-    frame = _frame_of(X) if frame is None else tuple(float(side) for side in frame)
+    frame = _frame_of(X) if frame is None else _checked_frame(frame)
     places, first, place_of = np.unique(X, axis=0, return_index=True, return_inverse=True)
     classes = _classes(labels, place_of.ravel(), len(places))
-    # The middle of the rows is subtracted, so that an offset costs no digits.
+    # The middle of the rows is subtracted, so that an offset costs no digits; squares neither overflow nor vanish in a
+    # unit of their size, a power of two.
     middle = places.mean(axis=0)
-    low, high = np.array(frame[::2]) - middle, np.array(frame[1::2]) - middle
-    pairs = _neighbors(places - middle)
-    segments, kept = _clipped(places - middle, pairs, low, high)
+    unit = _unit(places - middle)
+    low, high = (np.array(frame[::2]) - middle) / unit, (np.array(frame[1::2]) - middle) / unit
+    points = (places - middle) / unit
+    pairs = _neighbors(points)
+    segments, kept = _clipped(points, pairs, low, high)
     pairs = pairs[kept]
     boundary = classes[pairs[:, 0]] != classes[pairs[:, 1]]
-    return VoronoiEdges(segments + middle, first[pairs], boundary, frame)
+    return VoronoiEdges(segments * unit + middle, first[pairs], boundary, frame)
 
 
-def plot_voronoi(X: Any, y: Any, ax: Any = None) -> Any:
-    """Cells of 1-NN (thin), its decision boundary (thick) and the rows by class."""
+def plot_voronoi(X: Any, y: Any = None, ax: Any = None) -> Any:
+    """Cells of 1-NN (thin), its decision boundary (thick) and the rows by class; without y the cells and the rows."""
     from nearline.plots._style import COLORS, axes
 
-    ax, X, y = axes(ax), np.asarray(X, dtype=np.float64), np.asarray(y)
     edges = voronoi_edges(X, y)
+    labeled, X = y is not None, np.asarray(X, dtype=np.float64)
+    ax, y = axes(ax), np.asarray(y) if labeled else np.full(len(X), "rows")
     for decides, style in (
         (False, {"color": "0.75", "linewidth": 0.8}),
         (True, {"color": "black", "linewidth": 1.8}),
@@ -74,7 +78,7 @@ def plot_voronoi(X: Any, y: Any, ax: Any = None) -> Any:
         # One line with gaps is drawn far faster than many lines.
         path = np.full((len(chosen), 3, 2), np.nan)
         path[:, :2] = chosen
-        label = "decision boundary" if decides else None
+        label = "decision boundary" if decides and labeled else None
         ax.plot(*path.reshape(-1, 2).T, label=label, zorder=1 + decides, **style)
     for i, name in enumerate(np.unique(y)):
         rows = y == name
@@ -82,10 +86,29 @@ def plot_voronoi(X: Any, y: Any, ax: Any = None) -> Any:
         ax.scatter(*X[rows].T, s=22, color=color, edgecolor="white", linewidth=0.5, label=str(name), zorder=3)
     left, right, bottom, top = edges.frame
     ax.set(
-        xlim=(left, right), ylim=(bottom, top), aspect="equal", title="Cells and decision boundary of 1-NN"
+        xlim=(left, right),
+        ylim=(bottom, top),
+        aspect="equal",
+        title=f"Cells{' and decision boundary' * labeled} of 1-NN",
     )
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
+
+
+def _checked_frame(frame: Any) -> tuple[float, float, float, float]:
+    sides = np.asarray(frame)
+    if sides.shape != (4,) or sides.dtype.kind not in "iuf" or not np.isfinite(sides).all():
+        raise ValueError(f"frame must be four numbers (left, right, bottom, top), got {frame!r}.")
+    left, right, bottom, top = (float(side) for side in sides)
+    if not (left < right and bottom < top):
+        raise ValueError(f"frame must have left < right and bottom < top, got {frame!r}.")
+    return left, right, bottom, top
+
+
+def _unit(points: Array) -> float:
+    """A power of two of the size of the points, 1 if they are all at 0."""
+    size = float(np.abs(points).max(initial=0.0))
+    return 2.0 ** int(np.floor(np.log2(size))) if size > 0 else 1.0
 
 
 def _frame_of(X: Array) -> tuple[float, float, float, float]:

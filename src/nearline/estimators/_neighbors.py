@@ -86,7 +86,7 @@ class NeighborsModel(BaseEstimator, ABC):
             check_k(k, self.index_.n_rows - (self._rows is None))
         else:
             Q, groups = self._queries(X), None
-        found = self.index_.search(Q, k, groups=groups)
+        found = self.index_.search(Q, k, groups=groups, ties=False)
         indices = self._numbers(found.indices)
         if (indices < 0).any():
             raise ValueError(

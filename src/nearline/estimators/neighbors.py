@@ -25,7 +25,7 @@ class KNeighborsClassifier(ClassifierMixin, NeighborsModel):
     ----------
     n_neighbors : k.
     weights : "uniform", "distance" (1/d; if some are at distance 0, only these vote), ``Softmax(temperature)``, or a
-        function of the distances (m, k).
+        function of the distances (m, k), those of the k places (a row of sample weight 2 fills two of them).
     metric : name (see :data:`nearline.METRICS`; scikit-learn's names too), object (``Lq(3)``, ``Mahalanobis(M)``), a
         function of two rows, or "precomputed".
     algorithm : "auto", "exact", "tree" or an ``Approximate`` object.
@@ -95,7 +95,7 @@ class KNeighborsClassifier(ClassifierMixin, NeighborsModel):
         decisions: list[Any] = []
         parts: list[Voters] = []
         Q, vote = self._queries(X), self._vote()
-        for numbers, found in voters(self.index_, Q, vote.k, self._multiplicities):
+        for numbers, found in voters(self.index_, Q, vote, self._multiplicities):
             decisions.append((numbers, vote.decide(found, self._electorate)))
             parts.append(Voters.of(vote.cast(found, self._multiplicities), numbers))
         decision = Decision.joined(decisions, Q.shape[0])
@@ -119,7 +119,7 @@ class KNeighborsClassifier(ClassifierMixin, NeighborsModel):
         return Decision.joined(
             [
                 (numbers, vote.decide(found, self._electorate))
-                for numbers, found in voters(self.index_, Q, vote.k, self._multiplicities)
+                for numbers, found in voters(self.index_, Q, vote, self._multiplicities)
             ],
             Q.shape[0],
         )
@@ -185,7 +185,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborsModel):
         """Means of targets, of the shape that y had."""
         Q, vote = self._queries(X), self._vote()
         out = np.empty((Q.shape[0], self._targets.shape[1]))
-        for numbers, found in voters(self.index_, Q, vote.k, self._multiplicities):
+        for numbers, found in voters(self.index_, Q, vote, self._multiplicities):
             out[numbers] = vote.cast(found, self._multiplicities).mean(self._targets)
         return out[:, 0] if self._flat else out
 
@@ -193,7 +193,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborsModel):
         """The neighbors behind each prediction, with their targets and votes."""
         Q, vote = self._queries(X), self._vote()
         out, tied, parts = np.empty((Q.shape[0], self._targets.shape[1])), np.empty(Q.shape[0], bool), []
-        for numbers, found in voters(self.index_, Q, vote.k, self._multiplicities):
+        for numbers, found in voters(self.index_, Q, vote, self._multiplicities):
             cast = vote.cast(found, self._multiplicities)
             out[numbers], tied[numbers] = cast.mean(self._targets), cast.tied
             parts.append(Voters.of(cast, numbers))

@@ -17,6 +17,9 @@ class NeighborsTransfer(NeighborsModel):
     ``transfer`` gives the payloads of all k neighbors, in the order of (distance, index); ``predict`` one for each query:
     that of the nearest row, or with ``consensus`` the one on which neighbors agree best (see :class:`Consensus`).
 
+    Exactly k rows are neighbors: where several are at the k-th distance, those that come first in X. Payloads cannot be
+    shared as votes are, so that here the order of the rows matters where rows tie.
+
     Parameters
     ----------
     n_neighbors : k.

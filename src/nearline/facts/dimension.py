@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from nearline.arrays import Array
+from nearline.facts._checks import check_whole
 from nearline.facts._classes import vote_error
 from nearline.facts._pictures import axes_of
 from nearline.neighbors.index import Index
@@ -48,6 +49,8 @@ def concentration(
     >>> bool(fact.contrast[0] > 10), bool(fact.contrast[1] < 0.3)
     (True, True)
     """
+    check_whole(dimensions, "dimensions", 1)
+    check_whole((n, n_queries), "n and n_queries", 1)
     rng = np.random.default_rng(seed)
     contrast, spread = [], []
     for D in dimensions:
@@ -99,6 +102,8 @@ def irrelevant_features(
     >>> bool(fact.errors[0] < 0.1 < 0.2 < fact.errors[1])
     True
     """
+    check_whole(added, "added", 0)
+    check_whole((n, n_test, k), "n, n_test and k", 1)
     rng = np.random.default_rng(seed)
     most = max(added)
     X, Q = rng.standard_normal((n, 2 + most)), rng.standard_normal((n_test, 2 + most))

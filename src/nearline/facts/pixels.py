@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.facts._checks import check_image, check_whole
 from nearline.facts._pictures import figure_of
 
 
@@ -44,8 +45,14 @@ def equal_pixels(image: Any = None, *, shift: int = 2) -> EqualPixels:
     True
     """
     original = _sample_image() if image is None else np.asarray(image, dtype=np.float64)
+    check_image(original)
+    check_whole(shift, "shift", 1)
     shifted = np.roll(original, shift, axis=1)
     target = _pixel_distance(original, shifted)
+    if target == 0.0:
+        raise ValueError(
+            f"The image is the same after a shift by {shift}: take another shift, or an image that shows something."
+        )
     boxed = _at_distance(original, _box(original, target), target, "box")
     tinted = _at_distance(original, _tinted, target, "tint")
     images = {"original": original, "boxed": boxed, "shifted": shifted, "tinted": tinted}

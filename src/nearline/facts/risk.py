@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from nearline.arrays import Array
+from nearline.facts._checks import check_whole
 from nearline.facts._pictures import axes_of
 
 
@@ -62,6 +63,10 @@ def empirical_risk(
     >>> bool(gap[0] > 0.03), bool(abs(gap[1]) < 0.01)
     (True, True)
     """
+    check_whole(sizes, "sizes", 1)
+    check_whole(repetitions, "repetitions", 2)  # of one there is no deviation
+    if not isinstance(separation, (int, float, np.number)) or not 0.0 <= separation < np.inf:
+        raise ValueError(f"separation must be a finite number >= 0, got {separation!r}.")
     rng = np.random.default_rng(seed)
     empirical, expected = np.empty((2, len(sizes), repetitions))
     half = separation / 2.0

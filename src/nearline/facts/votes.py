@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.facts._checks import check_noise, check_whole
 from nearline.facts._classes import noisy_classes, vote_error
 from nearline.facts._pictures import axes_of
 from nearline.neighbors.index import Index
@@ -47,6 +48,8 @@ def training_error(
     >>> float(fact.training[0]), bool(fact.test[0] > 0.2)
     (0.0, True)
     """
+    check_whole(n, "n", 1)
+    check_noise(noise)
     rng = np.random.default_rng(seed)
     X, y, _ = noisy_classes(rng, n, noise)
     X_test, y_test, _ = noisy_classes(rng, n, noise)
@@ -56,6 +59,10 @@ def training_error(
 def training_error_of(X: Any, y: Any, X_test: Any, y_test: Any, *, ks: tuple[int, ...]) -> TrainingError:
     """The same for given rows of two classes, 0 and 1."""
     X, y, index = np.asarray(X), np.asarray(y), Index(X)
+    check_whole(ks, "ks", 1)
+    for labels, rows, name in ((y, X, "y"), (np.asarray(y_test), X_test, "y_test")):
+        if labels.shape != (len(rows),) or not np.isin(labels, (0, 1)).all():
+            raise ValueError(f"{name} must have the label 0 or 1 for each of the {len(rows)} rows.")
     errors = {}
     for name, Q, labels in (("training", X, y), ("test", np.asarray(X_test), np.asarray(y_test))):
         found = index.search(Q, max(ks))
@@ -119,6 +126,10 @@ def cover_hart(
     >>> fact.bayes < fact.risks[-1] < 2 * fact.bayes
     np.True_
     """
+    check_whole(sizes, "sizes", 1)
+    check_whole(n_test, "n_test", 1)
+    check_whole(repetitions, "repetitions", 2)  # of one there is no deviation
+    check_noise(noise)
     rng = np.random.default_rng(seed)
     risks = np.empty((len(sizes), repetitions))
     for i, n in enumerate(sizes):

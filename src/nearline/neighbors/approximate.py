@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array
+from nearline.arrays import Array, is_sparse
 from nearline.neighbors.exact import NO_GROUPS, NO_ROWS, NO_SIZES, Dense, finish
-from nearline.neighbors.lists import Found, Ragged
+from nearline.neighbors.lists import ALL_TIES, Found, Ragged
 from nearline.neighbors.metrics import Metric
+from nearline.tiles import slices
 
 GRAPH_METRICS = ("l2", "squared-l2", "cosine", "inner-product")
 LINKS, BUILD_EFFORT = 16, 100  # links of a node, candidates looked at to choose them
@@ -62,11 +63,7 @@ class Graph:
     """Dense rows in an HNSW graph of FAISS (measured against usearch: searches 0.9 to 2.7 times as fast, mostly faster)."""
 
     def __init__(self, X: Array, metric: Metric, target: Approximate, memory: int) -> None:
-        if metric.name not in GRAPH_METRICS:
-            raise ValueError(
-                f"Approximate search serves {', '.join(map(repr, GRAPH_METRICS))}, but not metric {metric.name!r}: "
-                "take algorithm='exact'."
-            )
+        _check_served(metric)
         self.metric, self.target = metric, target
         self._X, self._sizes = X, _sizes(X, metric)
         # Rows are easier to find for themselves than for others: the sample joins the graph after the effort is chosen.
@@ -93,7 +90,15 @@ class Graph:
         """Measured on the sample, the lowest over KS."""
         return min((recall for _, recall in self.efforts.values()), default=1.0)
 
-    def find(self, Q: Array, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
+    def find(
+        self,
+        Q: Array,
+        k: int,
+        radius: float,
+        own: Array | None,
+        others: Array | None,
+        most_ties: int = ALL_TIES,
+    ) -> Found:
         if k == 0 or radius < np.inf:
             raise ValueError(
                 "Approximate search finds the k nearest rows, not those within a radius: take algorithm='exact'."
@@ -132,7 +137,8 @@ class Graph:
     def _measured(self, q: Array, candidates: Array, k: int) -> Found:
         """The core measures the candidates; as they come by rising index, it orders them by (distance, index)."""
         core = self.metric.core or ""
-        search = _core.Search(core, self.metric.exponent, q, NO_ROWS, NO_FLAGS, NO_GROUPS, k, np.inf)
+        exponent = self.metric.exponent
+        search = _core.Search(core, exponent, q, NO_ROWS, NO_FLAGS, NO_GROUPS, k, np.inf, ALL_TIES)
         sizes = self._sizes[candidates] if len(self._sizes) else NO_SIZES
         search.scan_all(self._X[candidates], sizes, NO_GROUPS)
         found = finish(search, 1)
@@ -204,10 +210,28 @@ class Graph:
 
     @classmethod
     def restored(cls, X: Array, metric: Metric, target: Approximate, arrays: dict[str, Array]) -> "Graph":
-        """From rows and :meth:`arrays`."""
+        """From rows and :meth:`arrays`, which must fit together."""
+        _check_served(metric)
+        _check_parts(X, arrays)
         graph = cls.__new__(cls)
         graph.__setstate__({"_X": X, "metric": metric, "target": target, **arrays})
+        graph._check_graph()
         return graph
+
+    def _check_graph(self) -> None:
+        """Refuse a graph of other rows: FAISS would read beyond its memory."""
+        graph = self._graph
+        kind = self._empty().metric_type
+        if not isinstance(graph, _faiss().IndexHNSWFlat) or graph.metric_type != kind:
+            raise ValueError("the graph is of another kind")
+        if (graph.ntotal, graph.d) != self._X.shape:
+            raise ValueError(f"the graph is of {graph.ntotal} rows with {graph.d} features")
+        stored = _stored(graph)
+        for part in slices(len(stored), 65536):
+            # Lengths, which cosine divides by, may differ between machines in the last bit.
+            if not np.allclose(stored[part], self._points(self._X[self._rows[part]]), rtol=1e-5, atol=0.0):
+                raise ValueError("the graph is of other rows")
+        _check_links(graph)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_X": self._X, "metric": self.metric, "target": self.target, **self.arrays()}
@@ -217,6 +241,61 @@ class Graph:
         self._rows, self._sizes = state["rows"], _sizes(self._X, self.metric)
         self._graph = _faiss().deserialize_index(state["nodes"])
         self.efforts = {int(k): (int(effort), float(recall)) for k, effort, recall in state["efforts"]}
+
+
+def _check_served(metric: Metric) -> None:
+    if metric.name not in GRAPH_METRICS:
+        raise ValueError(
+            f"Approximate search serves {', '.join(map(repr, GRAPH_METRICS))}, but not metric {metric.name!r}: "
+            "take algorithm='exact'."
+        )
+
+
+def _check_parts(X: Any, arrays: dict[str, Array]) -> None:
+    nodes, rows, efforts = (arrays[name] for name in ("nodes", "rows", "efforts"))
+    if is_sparse(X):
+        raise ValueError("a graph is of dense rows")
+    if nodes.dtype != np.uint8 or nodes.ndim != 1:
+        raise ValueError(f"the graph is of type {nodes.dtype} and shape {nodes.shape}")
+    if rows.dtype != np.int64 or not np.array_equal(np.sort(rows, axis=None), np.arange(len(X))):
+        raise ValueError(f"the nodes of the graph are not the {len(X)} rows")
+    if efforts.dtype != np.float64 or efforts.ndim != 2 or efforts.shape[1] != 3:
+        raise ValueError(f"the efforts are of type {efforts.dtype} and shape {efforts.shape}")
+    if not (np.isfinite(efforts).all() and (efforts[:, :2] >= 1).all() and (efforts >= 0).all()):
+        raise ValueError("an effort is no number >= 1")
+
+
+def _stored(graph: Any) -> Array:
+    """The rows that a graph has kept, (n, D) float32."""
+    flat = _faiss().downcast_index(graph.storage)
+    size = graph.ntotal * graph.d
+    if not isinstance(flat, _faiss().IndexFlat) or flat.codes.size() != 4 * size:
+        raise ValueError("the graph has not kept its rows")
+    return np.asarray(_faiss().rev_swig_ptr(flat.get_xb(), size)).reshape(-1, graph.d)
+
+
+def _check_links(graph: Any) -> None:
+    """Links lead to nodes: FAISS follows them without a look."""
+    hnsw, n = graph.hnsw, graph.ntotal
+    levels, offsets, links = (
+        _faiss().vector_to_array(part) for part in (hnsw.levels, hnsw.offsets, hnsw.neighbors)
+    )
+    widths = _faiss().vector_to_array(hnsw.cum_nneighbor_per_level)
+    right = (
+        len(levels) == n
+        and len(offsets) == n + 1
+        and (levels >= 1).all()
+        and (widths[:1] == 0).all()
+        and (np.diff(widths) > 0).all()
+        and levels.max(initial=1) < len(widths)
+        and np.array_equal(np.diff(offsets.astype(np.int64)), widths[levels])
+        and (offsets[0], offsets[-1]) == (0, len(links))
+        and ((links >= -1) & (links < n)).all()
+        and 0 <= hnsw.entry_point < n
+        and hnsw.max_level == levels.max(initial=1) - 1 == levels[hnsw.entry_point] - 1
+    )
+    if not right:
+        raise ValueError("the links of the graph are damaged")
 
 
 def _sizes(X: Array, metric: Metric) -> Array:

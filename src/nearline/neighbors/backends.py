@@ -8,7 +8,7 @@ from nearline import _core
 from nearline.arrays import Array, is_sparse
 from nearline.neighbors.approximate import Approximate, Graph
 from nearline.neighbors.exact import NO_GROUPS, Dense, finish
-from nearline.neighbors.lists import Found
+from nearline.neighbors.lists import ALL_TIES, Found
 from nearline.neighbors.metrics import Function, Metric, Precomputed
 from nearline.neighbors.tree import Tree, tree_pays
 
@@ -17,7 +17,11 @@ OTHERS = 0.85  # share of the products of sparse rows that is left to those whic
 
 
 class Backend(Protocol):
-    """Something that finds neighbors: k within a radius (k = 0: all), never of one's own group."""
+    """Something that finds neighbors: k within a radius (k = 0: all), never of one's own group.
+
+    Of the rows that tie with the last one of a list, at most ``most_ties`` are kept: where it is that many, there may be
+    more of them, and which are kept is not said.
+    """
 
     @property
     def algorithm(self) -> str: ...
@@ -25,7 +29,15 @@ class Backend(Protocol):
     @property
     def recall(self) -> float: ...
 
-    def find(self, Q: Any, k: int, radius: float, own: Array | None, others: Array | None) -> Found: ...
+    def find(
+        self,
+        Q: Any,
+        k: int,
+        radius: float,
+        own: Array | None,
+        others: Array | None,
+        most_ties: int = ALL_TIES,
+    ) -> Found: ...
 
 
 class Sparse:
@@ -40,12 +52,20 @@ class Sparse:
         self._common = _common(X, np.diff(self._columns[0]))
         self.n_features = X.shape[1]
 
-    def find(self, Q: Any, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
+    def find(
+        self,
+        Q: Any,
+        k: int,
+        radius: float,
+        own: Array | None,
+        others: Array | None,
+        most_ties: int = ALL_TIES,
+    ) -> Found:
         from scipy.sparse import csr_matrix
 
         Q = csr_matrix(Q, dtype=np.float64)
         Q.sum_duplicates()
-        search = _search(self.metric, Q.shape[0], own, k, radius)
+        search = _search(self.metric, Q.shape[0], own, k, radius, most_ties)
         groups = NO_GROUPS if others is None else others
         search.scan_sparse(*self._rows, *self._columns, *self._common, groups, *_csr(Q), self.n_features)
         return finish(search, Q.shape[0])
@@ -59,8 +79,16 @@ class Given:
     def __init__(self, metric: Metric) -> None:
         self.metric = metric
 
-    def find(self, Q: Array, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
-        search = _search(self.metric, len(Q), own, k, radius)
+    def find(
+        self,
+        Q: Array,
+        k: int,
+        radius: float,
+        own: Array | None,
+        others: Array | None,
+        most_ties: int = ALL_TIES,
+    ) -> Found:
+        search = _search(self.metric, len(Q), own, k, radius, most_ties)
         groups = NO_GROUPS if others is None else others
         search.scan_distances(np.ascontiguousarray(Q, dtype=np.float64), groups, 0)
         return finish(search, len(Q))
@@ -74,8 +102,16 @@ class Called:
     def __init__(self, X: Array, metric: Function) -> None:
         self.X, self.metric = X, metric
 
-    def find(self, Q: Array, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
-        search = _search(self.metric, len(Q), own, k, radius)
+    def find(
+        self,
+        Q: Array,
+        k: int,
+        radius: float,
+        own: Array | None,
+        others: Array | None,
+        most_ties: int = ALL_TIES,
+    ) -> Found:
+        search = _search(self.metric, len(Q), own, k, radius, most_ties)
         groups = NO_GROUPS if others is None else others
         search.scan_distances(self.metric.matrix(Q, self.X), groups, 0)
         return finish(search, len(Q))
@@ -127,9 +163,10 @@ def _csr(X: Any) -> tuple[Array, Array, Array]:
     return X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data
 
 
-def _search(metric: Metric, m: int, own: Array | None, k: int, radius: float) -> Any:
+def _search(metric: Metric, m: int, own: Array | None, k: int, radius: float, most_ties: int) -> Any:
     groups = NO_GROUPS if own is None else own
     none = np.empty((0, 0), np.uint8)
+    whole = np.empty(0, np.uint8)
     return _core.Search(
-        metric.core or "l2", metric.exponent, np.empty((m, 0)), none, np.empty(0, np.uint8), groups, k, radius
+        metric.core or "l2", metric.exponent, np.empty((m, 0)), none, whole, groups, k, radius, most_ties
     )

@@ -105,9 +105,15 @@ class Ballots:
 
     def count(self, codes: Array, n_classes: int) -> Array:
         """(m, C): the votes of each class, in units of ``unit``."""
-        queries, rows, _, votes = self.entries()
-        cells = queries * n_classes + codes[rows]
-        return np.bincount(cells, votes, minlength=len(self) * n_classes).reshape(len(self), n_classes)
+        size, extra = len(self) * n_classes, self.neighbors.boundary
+        firsts = np.arange(0, size, n_classes)
+        cells, votes = (firsts[:, None] + codes[self.neighbors.indices]).ravel(), self.votes.ravel()
+        if len(extra.values):
+            # One sum in the order of distance: who of the tied rows is in the list must not change its rounding.
+            beyond = np.repeat(firsts, extra.counts)
+            beyond += codes[extra.values]
+            cells, votes = np.concatenate([cells, beyond]), np.concatenate([votes, self.beyond_votes])
+        return np.bincount(cells, votes, minlength=size).reshape(len(self), n_classes)
 
     def mean(self, targets: Array) -> Array:
         """(m, outputs): the mean of the voters' targets (n, outputs), by their votes."""
@@ -133,7 +139,14 @@ def ballots(
         portions, beyond, unit, tied = _plain(neighbors, k, boundary)
     else:
         portions, beyond, unit, tied = _weighted(neighbors, k, boundary, multiplicities)
-    values = weights.values(neighbors.distances, metric)
+    if multiplicities is not None and weights.by_place:
+        values = _by_place(neighbors, k, weights, boundary, metric, multiplicities)
+    else:
+        values = weights.values(neighbors.distances, metric)
+    if np.isnan(values[portions > 0]).any():
+        raise ValueError(
+            "The weights function gave NaN for a neighbor at an infinite distance: divide X by its largest value."
+        )
     votes = np.where(portions > 0, portions * values, 0.0)
     rows = neighbors.boundary.rows
     beyond_votes = beyond * values[rows, -1]
@@ -156,6 +169,37 @@ def _plain(found: Neighbors, k: int, boundary: Boundary) -> tuple[Array, Array, 
         if not boundary.in_order:
             portions[tied] = np.where(at, outer[:, None], inner[:, None])
     return portions, beyond, unit, tied
+
+
+def _by_place(
+    found: Neighbors, k: int, weights: VoteWeights, boundary: Boundary, metric: Metric, s: Array
+) -> Array:
+    """Votes (m, K) of rows whose multiplicities fill several of the k places, or a part of one.
+
+    The weights see the distances of the k places, as if rows were there as often as they count, and the vote of a row is
+    the mean over the places that it fills; beyond the k-th they have the vote of the last one.
+    """
+    S = np.where(found.indices >= 0, s[found.indices], 0.0)
+    end = np.cumsum(S, axis=1)
+    begin = end - S
+    rank = np.stack([(end <= place + ROUNDING * k).sum(axis=1) for place in range(k)], axis=1)
+    rank = np.minimum(rank, found.k - 1)
+    values = weights.values(np.take_along_axis(found.distances, rank, axis=1), metric)
+    totals = np.concatenate([np.zeros((len(found), 1)), np.cumsum(values, axis=1)], axis=1)
+    last = values[:, -1:]
+
+    def total(until: Array) -> Array:
+        """Of the votes of all places before this one, which may be a part of a place."""
+        whole = np.minimum(np.floor(until + ROUNDING * k), k).astype(np.int64)
+        rest = np.maximum(until - whole, 0.0)
+        own = np.where(whole < k, np.take_along_axis(values, np.minimum(whole, k - 1), axis=1), last)
+        return np.take_along_axis(totals, whole, axis=1) + rest * own
+
+    stop = np.clip(end, 0.0, np.maximum(k, begin)) if boundary.in_order else end
+    filled = stop - begin
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = (total(stop) - total(begin)) / filled
+    return np.where(filled > 0, mean, last)
 
 
 def _weighted(found: Neighbors, k: int, boundary: Boundary, s: Array) -> tuple[Array, Array, Array, Array]:

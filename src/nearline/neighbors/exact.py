@@ -9,13 +9,15 @@ from nearline import _core
 from nearline.arrays import Array
 from nearline.neighbors.bounds import Bounds
 from nearline.neighbors.choice import choose_bounds
-from nearline.neighbors.lists import Found, Ragged
+from nearline.neighbors.lists import ALL_TIES, Found, Ragged
 from nearline.neighbors.metrics import Metric
 from nearline.tiles import slices
 
 CHUNK = 128  # rows that a box excludes together
 BLOCK = 64  # queries that are looked at together
-LARGEST, SMALLEST = 1e16, 1e-70  # values that the filter can do with
+LARGEST, SMALLEST = 1e16, 1e-70  # values that the filter can do with; of cosine in each row that is not zero
+# Where all values are below these, squares or differences vanish in float32, and the filter excludes nothing.
+VANISHING_SQUARES, VANISHING = 1e-17, 1e-35
 TREE_COORDINATES = 32  # among which the tree looks for the one to split by
 NO_ROWS, NO_GROUPS, NO_SIZES = np.empty((0, 0), np.uint8), np.empty(0, np.int64), np.empty(0)
 
@@ -94,7 +96,8 @@ class Dense:
         if metric.core == "cosine":
             self.sizes = np.empty(len(X))
             _core.row_lengths(self.rows, self.sizes)
-        self.bounds = choose_bounds(X, metric) if self._within_range(self.rows) else None
+        pays = self._within_range(self.rows) and not self._vanishes(self.rows)
+        self.bounds = choose_bounds(X, metric) if pays else None
         self._slabs: list[slice] = []
         self._filter: Filter | None = None  # where it fits: else one slab of rows after the other
         if self.bounds is not None:
@@ -106,7 +109,7 @@ class Dense:
         self._X = X
 
     def _within_range(self, X: Array) -> bool:
-        """Whether squares of the rows neither overflow the float32 of the filter nor, for lengths, vanish in float64."""
+        """Whether squares of the rows do not overflow the float32 of the filter, nor, for lengths, vanish in float64."""
         if X.dtype == np.uint8 or X.size == 0:
             return True
         if max(float(X.max()), -float(X.min())) >= LARGEST:
@@ -116,6 +119,18 @@ class Dense:
         size = np.max(np.abs(X), axis=1)
         return not bool(((size > 0) & (size < SMALLEST)).any())
 
+    def _vanishes(self, X: Array) -> bool:
+        """Whether the filter could exclude nothing (it would still be right), as all values are too small."""
+        if X.dtype == np.uint8 or X.size == 0 or self.metric.core == "cosine":
+            return False
+        squares = self.metric.bounded_by() == "principal"
+        return max(float(X.max()), -float(X.min())) < (VANISHING_SQUARES if squares else VANISHING)
+
+    @property
+    def rebuilds(self) -> bool:
+        """Whether each search makes bounds again, as those of all rows do not fit into memory."""
+        return len(self._slabs) > 1
+
     @property
     def algorithm(self) -> str:
         return "exact"
@@ -124,7 +139,15 @@ class Dense:
     def recall(self) -> float:
         return 1.0
 
-    def find(self, Q: Array, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
+    def find(
+        self,
+        Q: Array,
+        k: int,
+        radius: float,
+        own: Array | None,
+        others: Array | None,
+        most_ties: int = ALL_TIES,
+    ) -> Found:
         q = np.ascontiguousarray(Q, dtype=np.float64)
         bytes_, whole = NO_ROWS, np.empty(0, np.uint8)
         if self.rows.dtype == np.uint8:
@@ -133,7 +156,7 @@ class Dense:
         own_groups = NO_GROUPS if own is None else own
         groups = NO_GROUPS if others is None else others
         core = self.metric.core or ""
-        search = _core.Search(core, self.metric.exponent, q, bytes_, whole, own_groups, k, radius)
+        search = _core.Search(core, self.metric.exponent, q, bytes_, whole, own_groups, k, radius, most_ties)
         if self.bounds is None or not self._within_range(q):
             search.scan_all(self.rows, self.sizes, groups)
         else:

@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array, is_sparse
-from nearline.neighbors.backends import ALGORITHMS, Backend, choose_backend
-from nearline.neighbors.lists import Found, Neighbors
+from nearline.neighbors.backends import ALGORITHMS, Backend, Sparse, choose_backend
+from nearline.neighbors.exact import Dense
+from nearline.neighbors.lists import ALL_TIES, Found, Neighbors
 from nearline.neighbors.metrics import Metric, Precomputed, as_metric
 from nearline.tiles import slices
 
 MEMORY = 256 * 2**20  # bytes beyond the data
+FIRST = 1024  # queries after which it is known how many ties to expect
+STORED, COUNTED = 48, 256  # bytes that a tie needs to be found, and to be counted as a vote
 
 
 class Index:
@@ -24,10 +27,11 @@ class Index:
 
     Parameters
     ----------
-    X : (n, D) array (float32, float64 and uint8 are kept as they are, others become float64) or CSR matrix.
+    X : (n, D) array (float32, float64 and uint8 are kept as they are, others become float64) or CSR matrix. It is not
+        copied: do not change it afterwards.
     metric : name, object (``Lq(3)``, ``Mahalanobis(M)``) or function; see :data:`METRICS`.
     algorithm : "auto", "exact", "tree", or :class:`Approximate`.
-    memory : bytes that a search may need beyond the data.
+    memory : bytes that a search may need beyond the data and its answer.
 
     Examples
     --------
@@ -44,8 +48,9 @@ class Index:
     def __init__(self, X: Any, metric: Any = "l2", *, algorithm: Any = "auto", memory: int = MEMORY) -> None:
         self.metric: Metric = as_metric(metric)
         self.algorithm = algorithm
-        self.memory = memory
+        self.memory = check_memory(memory)
         self.X = as_rows(X, "X")
+        self._check_given(self.X, "X")
         if self.X.shape[0] == 0:
             raise ValueError("An index needs at least one row, got none: X is empty.")
         if isinstance(self.metric, Precomputed) and self.X.shape[0] != self.X.shape[1]:
@@ -73,36 +78,84 @@ class Index:
         recall = "" if self.recall_ == 1.0 else f", recall {self.recall_:.3f} measured"
         return f"<Index of {n:,} rows, {D:,} features, metric {self.metric.name!r}: {self.algorithm_} search{recall}>"
 
-    def search(self, queries: Any, k: int, *, groups: Any = None) -> Neighbors:
+    def search(self, queries: Any, k: int, *, groups: Any = None, ties: bool = True) -> Neighbors:
         """The k nearest rows of each query.
 
         ``groups``: no neighbor comes from the query's own group. One array if the queries are the rows of the index
         (leave-one-out is ``np.arange(n)``; for folds give the number of each row's fold), else a pair of arrays, for the
         queries and for the rows.
-        """
-        return Neighbors.join([found for _, found in self.search_blocks(queries, k, groups=groups)], k)
 
-    def search_blocks(self, queries: Any, k: int, *, groups: Any = None) -> Iterator[tuple[slice, Neighbors]]:
+        ``ties``: ``boundary`` of the answer has every row that is as far as the last one of a list, which may be many. If
+        False it has some of them, to tell that there are any.
+        """
+        blocks = self.search_blocks(queries, k, groups=groups, ties=ties)
+        return Neighbors.join([found for _, found in blocks], k)
+
+    def search_blocks(
+        self, queries: Any, k: int, *, groups: Any = None, ties: bool = True
+    ) -> Iterator[tuple[slice, Neighbors]]:
         """The same, some queries at a time, so that lists and ties fit into ``memory``."""
         k = check_k(k, self.n_rows)
         Q = self._queries(queries)
         own, others = self._groups(groups, Q.shape[0])
-        size = max(64, int(self.memory // (64 * k + 16 * min(self.X.shape[1], 4096))))
-        for begin in range(0, Q.shape[0], size):
+        made_dense = is_sparse(Q) and not isinstance(self._backend, Sparse)
+        each = 64 * k + 16 * (self.X.shape[1] if made_dense else min(self.X.shape[1], 4096))
+        begin, expected = 0, 0.0
+        while begin < Q.shape[0]:
+            size = max(64 if expected < 64 else 8, int(self.memory // (each + COUNTED * expected)))
+            if ties and begin == 0:
+                size = min(size, self._first)
             part = slice(begin, min(begin + size, Q.shape[0]))
-            yield part, self._find(Q[part], k, np.inf, None if own is None else own[part], others).lists(k)
+            counts = []
+            for piece, found in self._lists(Q, part, k, own, others, ties):
+                counts.append(found.boundary.counts)
+                yield piece, found
+            begin, expected = part.stop, float(np.concatenate(counts).mean()) if ties else 0.0
+
+    @property
+    def _first(self) -> int:
+        """Queries to begin with."""
+        return ALL_TIES if isinstance(self._backend, Dense) and self._backend.rebuilds else FIRST
+
+    def _lists(
+        self, Q: Any, part: slice, k: int, own: Array | None, others: Array | None, ties: bool
+    ) -> Iterator[tuple[slice, Neighbors]]:
+        """The lists of a block of queries, in pieces whose ties fit into memory."""
+        size = part.stop - part.start
+        most = ALL_TIES if size == 1 else max(64, int(self.memory // (STORED * size)))
+        most = most if ties else 1
+        mine = None if own is None else own[part]
+        found = self._find(Q[part], k, np.inf, mine, others, most).lists(k)
+        counts = found.boundary.counts
+        if ties and counts.max(initial=0) >= most:
+            step = -(-size // 4)  # there may be more of them: again, fewer queries at a time
+            for begin in range(part.start, part.stop, step):
+                smaller = slice(begin, min(begin + step, part.stop))
+                yield from self._lists(Q, smaller, k, own, others, ties)
+            return
+        for piece in _pieces(counts, max(4096, int(self.memory // COUNTED))):
+            whole = piece == slice(0, size)
+            yield (
+                slice(part.start + piece.start, part.start + piece.stop),
+                found if whole else found.part(piece),
+            )
 
     def radius(self, queries: Any, radius: float, *, groups: Any = None) -> list[tuple[Array, Array]]:
         """All rows within a distance of each query: a pair (distances, indices) each, ordered by (distance, index)."""
         if not isinstance(radius, (int, float, np.number)) or np.isnan(radius):
             raise ValueError(f"radius must be a number, got {radius!r}.")
         Q = self._queries(queries)
-        found = self._find(Q, 0, float(radius), *self._groups(groups, Q.shape[0]))
-        ends = np.cumsum(found.counts)
-        return [
-            (found.distances[b - c : b], found.indices[b - c : b])
-            for b, c in zip(ends, found.counts, strict=True)
-        ]
+        own, others = self._groups(groups, Q.shape[0])
+        lists = []
+        for part in slices(Q.shape[0], self._first):  # what is within the radius is held twice for these only
+            mine = None if own is None else own[part]
+            found = self._find(Q[part], 0, float(radius), mine, others, ALL_TIES)
+            ends = np.cumsum(found.counts)
+            lists += [
+                (found.distances[b - c : b], found.indices[b - c : b])
+                for b, c in zip(ends, found.counts, strict=True)
+            ]
+        return lists
 
     def save(self, path: Any) -> None:
         """Write the index to one file (NumPy's npz; never half-written). Functions as metrics cannot be saved."""
@@ -117,13 +170,25 @@ class Index:
 
         return load(Path(path))
 
-    def _find(self, Q: Any, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
+    def _find(
+        self, Q: Any, k: int, radius: float, own: Array | None, others: Array | None, most_ties: int
+    ) -> Found:
+        if is_sparse(Q) and not isinstance(self._backend, Sparse):
+            Q = Q.toarray()  # of a block: the rows of the index are dense
         if not isinstance(self.metric, Precomputed):
             Q = self.metric.rows(Q)
-        return self._backend.find(Q, k, radius, own, others)
+        return self._backend.find(Q, k, radius, own, others, most_ties)
+
+    def _check_given(self, rows: Any, name: str) -> None:
+        if isinstance(self.metric, Precomputed) and is_sparse(rows):
+            raise ValueError(
+                f"metric='precomputed' needs a dense matrix of distances, but {name} is sparse, where what is not stored "
+                "would count as distance 0: give an array."
+            )
 
     def _queries(self, queries: Any) -> Any:
         Q = as_rows(queries, "queries")
+        self._check_given(Q, "queries")
         if Q.shape[1] != self.X.shape[1]:
             raise ValueError(
                 f"The rows of the index have {self.X.shape[1]} features, but the queries {Q.shape[1]}."
@@ -133,7 +198,7 @@ class Index:
     def _groups(self, groups: Any, n_queries: int) -> tuple[Array | None, Array | None]:
         if groups is None:
             return None, None
-        pair = groups if isinstance(groups, tuple) else (groups, groups)
+        pair = groups if _is_pair(groups) else (groups, groups)
         own, others = (np.asarray(part) for part in pair)
         for part, n, name in ((own, n_queries, "queries"), (others, self.n_rows, "rows of the index")):
             if part.shape != (n,):
@@ -143,6 +208,31 @@ class Index:
                 )
         codes = np.unique(np.concatenate([own, others]), return_inverse=True)[1].astype(np.int64)
         return np.ascontiguousarray(codes[:n_queries]), np.ascontiguousarray(codes[n_queries:])
+
+
+def _is_pair(groups: Any) -> bool:
+    """Whether groups are (those of the queries, those of the rows), not a tuple with the group of each row."""
+    return isinstance(groups, tuple) and len(groups) == 2 and all(np.ndim(part) for part in groups)
+
+
+def _pieces(counts: Array, most: int) -> list[slice]:
+    """Consecutive lists with at most so many ties together, or one list that has more alone."""
+    ends = np.cumsum(counts)
+    pieces, begin = [], 0
+    while begin < len(counts):
+        before = ends[begin - 1] if begin else 0
+        end = max(int(np.searchsorted(ends, before + most, side="right")), begin + 1)
+        pieces.append(slice(begin, end))
+        begin = end
+    return pieces
+
+
+def check_memory(memory: Any) -> int:
+    """A number of bytes, > 0."""
+    number = isinstance(memory, (int, float, np.integer, np.floating)) and not isinstance(memory, bool)
+    if not number or not 1 <= memory < np.inf:
+        raise ValueError(f"memory must be a number of bytes, at least 1, got {memory!r}: 2**30 is 1 GB.")
+    return int(memory)
 
 
 def check_k(k: Any, n: int) -> int:

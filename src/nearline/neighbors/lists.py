@@ -6,6 +6,8 @@ import numpy as np
 
 from nearline.arrays import Array
 
+ALL_TIES = 2**62  # as the most ties that are kept of a list
+
 
 @dataclass(frozen=True)
 class Ragged:
@@ -18,6 +20,10 @@ class Ragged:
         return len(self.starts) - 1
 
     def __getitem__(self, i: int) -> Array:
+        m = len(self)
+        if not -m <= i < m:
+            raise IndexError(f"list {i} was asked for, but there are {m} lists.")
+        i = i % m  # from the end, if negative
         return np.asarray(self.values[self.starts[i] : self.starts[i + 1]])
 
     @property
@@ -98,6 +104,12 @@ class Neighbors:
             np.concatenate([part.indices for part in parts]),
             ties,
         )
+
+    def part(self, rows: slice) -> "Neighbors":
+        """Some lists that follow each other, without a copy."""
+        starts = self.boundary.starts[rows.start : rows.stop + 1]
+        ties = Ragged(starts - starts[0], self.boundary.values[starts[0] : starts[-1]])
+        return Neighbors(self.distances[rows], self.indices[rows], ties)
 
     def take(self, rows: Array) -> "Neighbors":
         """The lists of some queries."""

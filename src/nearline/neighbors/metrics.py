@@ -102,10 +102,12 @@ class Lq(Metric):
     q: float
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.q, (int, float)) and self.q >= 1):
+        number = isinstance(self.q, (int, float, np.integer, np.floating)) and not isinstance(self.q, bool)
+        if not number or not self.q >= 1:
             raise ValueError(
                 f"Lq needs q >= 1, got {self.q!r}: below 1 it is no metric, as the triangle inequality fails."
             )
+        object.__setattr__(self, "q", self.q if isinstance(self.q, int) else float(self.q))
 
     @property
     def exponent(self) -> float:

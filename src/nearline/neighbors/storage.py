@@ -2,10 +2,10 @@
 
 import json
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -44,35 +44,50 @@ def save(index: "Index", path: Path) -> None:
 
 def load(path: Path) -> "Index":
     """An index from a file of :func:`save`; says what is wrong with any other."""
-    from nearline.neighbors.index import Index
-
     arrays = _read(path)
-    try:
-        about = json.loads(str(arrays["about"]))
-        known = about["format"] == FORMAT
-    except (KeyError, ValueError, TypeError):
-        known = False
-    if not known:
+    about = _about(arrays)
+    if about is None:
         raise ValueError(
             f"{path} holds no index: its arrays are {sorted(arrays)}. Index.save writes such files."
         )
-    if about["version"] > VERSION:
+    version = about.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise ValueError(f"{path} says version {version!r} of the format, which there is not: save it again.")
+    if version > VERSION:
         raise ValueError(
-            f"{path} has version {about['version']} of the format, but this nearline knows up to {VERSION}: upgrade it."
+            f"{path} has version {version} of the format, but this nearline knows up to {VERSION}: upgrade it."
         )
     try:
-        X, metric, algorithm = _rows_of(arrays), _metric_of(about, arrays), _algorithm_of(about["algorithm"])
-        if not isinstance(algorithm, Approximate):
-            return Index(X, metric, algorithm=algorithm, memory=about["memory"])
-        state = {name[len("graph_") :]: value for name, value in arrays.items() if name.startswith("graph_")}
-        index = Index.__new__(Index)
-        index.metric, index.algorithm, index.memory, index.X = metric, algorithm, about["memory"], X
-        index._backend = Graph.restored(X, metric, algorithm, state)
-        return index
-    except (KeyError, TypeError) as error:
+        return _index_of(about, arrays)
+    except ImportError:
+        raise
+    except Exception as error:  # whatever NumPy, SciPy or FAISS say of parts that do not fit together
         raise ValueError(
             f"{path} is an index with parts missing or changed ({error}): save it again."
         ) from error
+
+
+def _about(arrays: dict[str, Array]) -> dict[str, Any] | None:
+    """What the file says of itself, if it says that it is an index."""
+    try:
+        about = json.loads(str(arrays["about"]))
+    except (KeyError, ValueError, RecursionError):
+        return None
+    return about if isinstance(about, dict) and about.get("format") == FORMAT else None
+
+
+def _index_of(about: dict[str, Any], arrays: dict[str, Array]) -> "Index":
+    from nearline.neighbors.index import Index, as_rows, check_memory
+
+    X, metric, algorithm = _rows_of(arrays), _metric_of(about, arrays), _algorithm_of(about["algorithm"])
+    if not isinstance(algorithm, Approximate):
+        return Index(X, metric, algorithm=algorithm, memory=about["memory"])
+    state = {name[len("graph_") :]: value for name, value in arrays.items() if name.startswith("graph_")}
+    index = Index.__new__(Index)
+    index.metric, index.algorithm, index.memory = metric, algorithm, check_memory(about["memory"])
+    index.X = as_rows(X, "X")
+    index._backend = Graph.restored(index.X, metric, algorithm, state)
+    return index
 
 
 def _rows(X: Any) -> dict[str, Array]:
@@ -83,9 +98,23 @@ def _rows(X: Any) -> dict[str, Array]:
 
 def _rows_of(arrays: dict[str, Array]) -> Any:
     if "X" in arrays:
-        return arrays["X"]
-    shape = (int(arrays["shape"][0]), int(arrays["shape"][1]))
-    return csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+        X = arrays["X"]
+        _check_kind(X, "X", np.dtype(X.dtype).kind in "fu", 2)
+        return X
+    data, indices, indptr, shape = (arrays[name] for name in ("data", "indices", "indptr", "shape"))
+    _check_kind(data, "data", data.dtype.kind == "f", 1)
+    for part, name in ((indices, "indices"), (indptr, "indptr"), (shape, "shape")):
+        _check_kind(part, name, part.dtype.kind == "i", 1)
+    if len(shape) != 2:
+        raise ValueError(f"the shape of X has {len(shape)} numbers, not 2")
+    rows = csr_array((data, indices, indptr), shape=(int(shape[0]), int(shape[1])))
+    rows.check_format(full_check=True)  # the core trusts the numbers of features
+    return rows
+
+
+def _check_kind(array: Array, name: str, right: bool, dimensions: int) -> None:
+    if not right or array.ndim != dimensions:
+        raise ValueError(f"{name} is of type {array.dtype} and shape {array.shape}")
 
 
 def _metric_of(about: dict[str, Any], arrays: dict[str, Array]) -> Metric:
@@ -93,9 +122,13 @@ def _metric_of(about: dict[str, Any], arrays: dict[str, Array]) -> Metric:
         case "lq":
             return Lq(about["q"])
         case "mahalanobis":
-            return Mahalanobis(arrays["matrix"])
-        case name:
+            matrix = arrays["matrix"]
+            _check_kind(matrix, "matrix", matrix.dtype == np.float64 and bool(np.isfinite(matrix).all()), 2)
+            return Mahalanobis(matrix)
+        case str(name) if name in METRICS:
             return METRICS[name]
+        case name:
+            raise ValueError(f"unknown metric {name!r}")
 
 
 def _algorithm(algorithm: Any) -> Any:
@@ -110,6 +143,7 @@ def _write(arrays: dict[str, Array], path: Path) -> None:
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
+            os.chmod(temporary, _mode(path))  # temporary files are for their owner only
             np.savez(file, allow_pickle=False, **arrays)
             file.flush()
             os.fsync(file.fileno())
@@ -117,6 +151,15 @@ def _write(arrays: dict[str, Array], path: Path) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _mode(path: Path) -> int:
+    """The permissions of the file that is there, else those that the umask leaves to new ones."""
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode)
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
 
 
 def _read(path: Path) -> dict[str, Array]:
@@ -128,7 +171,7 @@ def _read(path: Path) -> dict[str, Array]:
             np.load(file, allow_pickle=False) as arrays,
         ):  # NumPy leaves bad files open
             return dict(arrays)
-    except (BadZipFile, ValueError, OSError, EOFError, AttributeError, TypeError) as error:
+    except Exception as error:  # a damaged header fails in zipfile, zlib, tokenize, ast or struct
         raise ValueError(
             f"{path} is no index, or a damaged one ({error}): Index.save writes npz files."
         ) from error

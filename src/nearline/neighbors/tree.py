@@ -8,14 +8,16 @@ from scipy.spatial import cKDTree
 from nearline import _core
 from nearline.arrays import Array
 from nearline.neighbors.exact import Dense
-from nearline.neighbors.lists import Found, Ragged
+from nearline.neighbors.lists import ALL_TIES, Found, Ragged
 from nearline.neighbors.measured import measured
 from nearline.neighbors.metrics import Metric
 
 TREE_METRICS = ("l1", "l2", "squared-l2", "l-infinity", "lq")  # names in the core: Mahalanobis is l2 there
 BLOCK = 8192  # queries that are looked at together
 MORE = 4  # candidates beyond k to begin with: the next distance must be larger for a list to be complete
+LONGER = 4  # times as many where these do not do: ties are mostly many
 MOST = 512  # candidates beyond which exact search is faster than a longer list from the tree
+TINY, LEAST = 1e-320, -640.0  # least last distance whose logarithm is taken, of its power (1e-278 itself)
 MARGIN = 1e-9  # relative; what rounding does to the tree's distances is far less (about 1e-14)
 
 
@@ -33,7 +35,7 @@ class Tree:
 
     The tree proposes k and a few more candidates, which are measured again in the documented order of summation. A list
     is complete when the k-th distance is less than the tree's last one by more than rounding could do; otherwise (ties,
-    rows of the query's own group) twice as many candidates are asked for, and in the end exact search.
+    rows of the query's own group) more candidates are asked for, and in the end exact search.
     """
 
     def __init__(self, X: Array, metric: Metric, memory: int) -> None:
@@ -58,18 +60,26 @@ class Tree:
         """For the few lists that the tree does not complete."""
         return Dense(self._X, self.metric, self.memory)
 
-    def find(self, Q: Array, k: int, radius: float, own: Array | None, others: Array | None) -> Found:
+    def find(
+        self,
+        Q: Array,
+        k: int,
+        radius: float,
+        own: Array | None,
+        others: Array | None,
+        most_ties: int = ALL_TIES,
+    ) -> Found:
         q = np.ascontiguousarray(Q, dtype=np.float64)
         if k == 0 or radius < np.inf:
-            return self._dense.find(q, k, radius, own, others)
+            return self._dense.find(q, k, radius, own, others, most_ties)
         size = max(16, min(BLOCK, int(self.memory // (24 * (k + MORE) * (q.shape[1] + 4)))))
         parts = [
-            self._block(q[b : b + size], k, None if own is None else own[b : b + size], others)
+            self._block(q[b : b + size], k, None if own is None else own[b : b + size], others, most_ties)
             for b in range(0, max(len(q), 1), size)
         ]
         return parts[0] if len(parts) == 1 else Found.join(parts)
 
-    def _block(self, q: Array, k: int, own: Array | None, others: Array | None) -> Found:
+    def _block(self, q: Array, k: int, own: Array | None, others: Array | None, most_ties: int) -> Found:
         lists, open_, c = _Lists.empty(len(q), k), np.arange(len(q)), k + MORE
         while len(open_) and c <= min(max(MOST, 2 * k), len(self._X) - 1):
             distances, indices, last = self._candidates(q[open_], c)
@@ -78,9 +88,10 @@ class Tree:
             distances, indices = _ordered(distances, indices)
             complete = distances[:, k - 1] < last * (1.0 - MARGIN)
             lists.write(open_[complete], distances[complete], indices[complete])
-            open_, c = open_[~complete], 2 * c
+            open_, c = open_[~complete], LONGER * c
         if len(open_):
-            lists.overwrite(open_, self._dense.find(q[open_], k, np.inf, _part(own, open_), others))
+            left = self._dense.find(q[open_], k, np.inf, _part(own, open_), others, most_ties)
+            lists.overwrite(open_, left)
         return lists.found()
 
     def _candidates(self, q: Array, c: int) -> tuple[Array, Array, Array]:
@@ -88,7 +99,10 @@ class Tree:
         found = self._tree.query(q, k=c, p=self._p, workers=_core.thread_limit())
         t, indices = (np.asarray(part).reshape(len(q), c) for part in found)
         last: Array = t[:, -1].copy()
-        short = ~np.isfinite(last)  # distances overflowed: the tree leaves such rows out
+        # Distances overflowed: the tree leaves such rows out. Powers vanished: it cannot tell them apart.
+        short = ~np.isfinite(last)
+        if 1.0 < self._p < np.inf:
+            short |= self._p * np.log(np.maximum(last, TINY)) < LEAST
         indices[short] = 0
         rows = self._X[indices.ravel()]
         columns = np.repeat(q, c, axis=0)
@@ -130,8 +144,9 @@ class _Lists:
         m, k = self.distances.shape
         starts, ties = np.zeros(m + 1, dtype=np.int64), np.empty(0, dtype=np.int64)
         if self._owners:
-            owners = np.concatenate(self._owners)
-            ties = np.concatenate(self._ties)[np.argsort(owners, kind="stable")]
+            owners, ties = np.concatenate(self._owners), np.concatenate(self._ties)
+            if len(self._owners) > 1:  # each part is in order
+                ties = ties[np.argsort(owners, kind="stable")]
             np.cumsum(np.bincount(owners, minlength=m), out=starts[1:])
         there = slice(None) if (self.counts == k).all() else np.arange(k) < self.counts[:, None]
         return Found(

@@ -185,12 +185,12 @@ class Vote:
 
 
 def voters(
-    index: Index, queries: Any, k: int, multiplicities: Array | None = None
+    index: Index, queries: Any, vote: Vote, multiplicities: Array | None = None
 ) -> Iterator[tuple[Array, Neighbors]]:
     """(numbers of queries, their lists) with lists long enough to fill k places, some queries at a time."""
-    m = queries.shape[0]
+    m, k, ties = queries.shape[0], vote.k, not vote.boundary.in_order
     if multiplicities is None:
-        for part, found in index.search_blocks(queries, k):
+        for part, found in index.search_blocks(queries, k, ties=ties):
             yield np.arange(part.start, part.stop), found
         return
     total = float(multiplicities.sum())
@@ -204,7 +204,7 @@ def voters(
     width, waiting = min(likely, index.n_rows), np.arange(m)
     while len(waiting):
         short = []
-        for part, found in index.search_blocks(queries[waiting], width):
+        for part, found in index.search_blocks(queries[waiting], width, ties=ties):
             filled = np.where(found.indices >= 0, multiplicities[found.indices], 0.0).sum(axis=1)
             enough = (filled >= k * (1.0 - ROUNDING)) | (width == index.n_rows)
             numbers = waiting[part]

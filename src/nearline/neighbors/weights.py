@@ -10,6 +10,8 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.neighbors.metrics import Metric
 
+LARGE = 1e200  # votes above it might overflow when they are added up: the largest becomes 1
+
 
 @dataclass(frozen=True)
 class VoteWeights(ABC):
@@ -19,6 +21,7 @@ class VoteWeights(ABC):
     """
 
     name: ClassVar[str]
+    by_place: ClassVar[bool] = False  # whether a vote may depend on the other distances of the list
 
     @abstractmethod
     def values(self, distances: Array, metric: Metric) -> Array:
@@ -52,7 +55,8 @@ class Distance(VoteWeights):
                 "use weights=Softmax(temperature), or another metric."
             )
         with np.errstate(invalid="ignore", divide="ignore"):  # 0/0 where the nearest is at 0, inf/inf
-            return np.where(nearest > 0, nearest / distances, distances == 0)
+            votes = np.where(nearest > 0, nearest / distances, distances == 0)
+        return np.where(np.isinf(nearest), 1.0, votes)  # all of them overflowed: alike
 
 
 @dataclass(frozen=True)
@@ -82,8 +86,10 @@ class Softmax(VoteWeights):
 
     def values(self, distances: Array, metric: Metric) -> Array:
         similarities = metric.similarities(distances)
-        with np.errstate(invalid="ignore"):  # inf - inf where there is no neighbor
-            return np.exp((similarities - similarities[:, :1]) / self.temperature)
+        nearest = similarities[:, :1]
+        with np.errstate(invalid="ignore", over="ignore"):  # inf - inf where there is no neighbor
+            votes = np.exp((similarities - nearest) / self.temperature)
+        return np.where(np.isinf(nearest), 1.0, votes)  # all of them overflowed: alike
 
     def __str__(self) -> str:
         return f"softmax({self.temperature:g})"
@@ -94,10 +100,11 @@ class FunctionWeights(VoteWeights):
     """A Python function of the (m, k) distances, as in scikit-learn; where it is infinite, only those vote."""
 
     name: ClassVar[str] = "function"
+    by_place: ClassVar[bool] = True
     function: Callable[[Array], Any]
 
     def values(self, distances: Array, metric: Metric) -> Array:
-        votes = np.asarray(self.function(distances), dtype=np.float64)
+        votes = np.asarray(self.function(distances.copy()), dtype=np.float64)
         if votes.shape != distances.shape:
             raise ValueError(
                 f"The weights function must give one vote for each of the {distances.shape} distances, "
@@ -107,7 +114,9 @@ class FunctionWeights(VoteWeights):
         if not (votes[there] >= 0).all():
             raise ValueError("The weights function gave a negative vote or NaN: votes must be numbers >= 0.")
         infinite = np.isinf(votes)
-        return np.where(infinite.any(axis=1, keepdims=True), infinite, votes)
+        votes = np.where(infinite.any(axis=1, keepdims=True), infinite, votes)
+        most = votes.max(axis=1, initial=0.0, where=~np.isnan(votes), keepdims=True)
+        return np.where(most > LARGE, votes / np.where(most > 0, most, 1.0), votes)
 
     def __str__(self) -> str:
         return getattr(self.function, "__name__", self.name)

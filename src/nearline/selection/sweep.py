@@ -50,7 +50,7 @@ def sweep(
     ks : numbers of neighbors.
     metrics, weights : names, objects or functions, as for :class:`nearline.KNeighborsClassifier`.
     folds : a number (stratified for labels, shuffled by ``seed``), "leave-one-out", an array with the number of each row's
-        fold, or a scikit-learn splitter.
+        fold, a list of pairs (training rows, test rows), or a scikit-learn splitter.
     boundary, ties, algorithm : as for :class:`nearline.KNeighborsClassifier`.
     scoring : "accuracy"; for targets "r2" or "neg_mean_squared_error".
     transformer : any scikit-learn transformer, fitted on the training rows of each fold only; then every fold has a search
@@ -70,7 +70,7 @@ def sweep(
     if transformer is None:
         X = check_array(X, **ROWS)
     task = _task(y, scoring, prior=isinstance(as_ties(ties), Prior))
-    split = as_folds(folds, y, stratified=scoring == "accuracy", seed=seed)
+    split = as_folds(_as_pairs(folds), y, stratified=scoring == "accuracy", seed=seed)
     task.check(split)
     grid = _checked_ks(ks, split.fewest)
     chosen, given = _listed(metrics, "metrics"), _listed(weights, "weights")
@@ -95,7 +95,10 @@ def sweep(
         search_seconds[i] = perf_counter() - begin - seconds[i].sum()
     n_queries = sum(map(len, split.tests()))
     ties_and_seconds = boundary_ties / n_queries, vote_ties / n_queries, search_seconds, seconds
-    return Sweep(grid, tuple(chosen), tuple(given), scores, *ties_and_seconds, scoring)
+    rules = _unusual(boundary=boundary, algorithm=algorithm, ties=ties)
+    if scoring != "accuracy":  # means of targets have no ties of votes
+        rules.pop("ties", None)
+    return Sweep(grid, tuple(chosen), tuple(given), scores, *ties_and_seconds, scoring, rules)
 
 
 @dataclass(frozen=True)
@@ -221,7 +224,9 @@ def _outcome(
 ) -> Array:
     """Outcomes (weights, ks, m, ...) of a part, from one search; counts of ties and seconds are added up."""
     outcome, voter = task.empty(len(votes), len(votes[0]), len(part.queries)), task.voter(part)
-    for block, found in part.index.search_blocks(part.Q, votes[0][-1].k, groups=part.groups):
+    longest = votes[0][-1]
+    ties = not longest.boundary.in_order
+    for block, found in part.index.search_blocks(part.Q, longest.k, groups=part.groups, ties=ties):
         rows = np.arange(block.start, block.stop)
         for b in range(len(votes[0])):
             cut = found.first(votes[0][b].k)
@@ -243,8 +248,45 @@ def _task(y: Array, scoring: str, *, prior: bool) -> Task:
     return Classification(y, prior) if scoring == "accuracy" else Regression(y, scoring)
 
 
+def _unusual(**rules: Any) -> dict[str, Any]:
+    """Those that differ from what a model has by default."""
+    usual = {"boundary": "share", "ties": "nearest", "algorithm": "auto"}
+    return {name: rule for name, rule in rules.items() if rule != usual[name]}
+
+
+@dataclass(frozen=True)
+class Given:
+    """Pairs (training rows, test rows) as a scikit-learn splitter."""
+
+    pairs: Any
+
+    def split(self, X: Any, y: Any) -> Iterator[tuple[Array, Array]]:
+        """The pairs, as numbers of rows."""
+        every = np.arange(len(y))
+        for pair in self.pairs:
+            train, test = (every[np.asarray(part)] for part in pair)
+            if not len(train) or not len(test) or len(np.intersect1d(train, test)):
+                raise ValueError(
+                    f"folds are pairs (training rows, test rows), got one of {len(train)} and {len(test)} rows with "
+                    f"{len(np.intersect1d(train, test))} in common: both need rows, and none may be in both."
+                )
+            yield train, test
+
+
+def _as_pairs(folds: Any) -> Any:
+    """Pairs of row numbers (or masks) as a splitter; other folds as they are."""
+    pairs = isinstance(folds, (list, tuple)) and len(folds) > 0
+    return Given(folds) if pairs and all(_is_fold(pair) for pair in folds) else folds
+
+
+def _is_fold(pair: Any) -> bool:
+    return isinstance(pair, (tuple, list)) and len(pair) == 2 and all(np.ndim(part) == 1 for part in pair)
+
+
 def _listed(values: Any, name: str) -> list[Any]:
     """Several things, or one alone."""
+    if isinstance(values, np.ndarray):
+        values = values.tolist()
     values = list(values) if isinstance(values, (list, tuple)) else [values]
     if not values:
         raise ValueError(f"{name} is empty: give at least one.")

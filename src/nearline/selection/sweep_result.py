@@ -1,6 +1,6 @@
 """Sweep: scores of k nearest neighbors over metric, vote weights, k and fold (SPEC H2)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ class Sweep:
     search_seconds: Array  # (metrics,): what all candidates share
     vote_seconds: Array  # (metrics, weights, ks): what each adds
     scoring: str
+    rules: dict[str, Any] = field(default_factory=dict)  # boundary, ties, algorithm where not the default
 
     @property
     def mean(self) -> Array:
@@ -82,7 +83,8 @@ class Sweep:
         return i, a, b
 
     def _parameters(self, i: int, a: int, b: int) -> dict[str, Any]:
-        return {"n_neighbors": int(self.ks[b]), "metric": self.metrics[i], "weights": self.weights[a]}
+        chosen = {"n_neighbors": int(self.ks[b]), "metric": self.metrics[i], "weights": self.weights[a]}
+        return chosen | self.rules
 
 
 def metric_name(metric: Any) -> str:
