@@ -225,7 +225,8 @@ def main() -> None:
     least = "at least " if stopped else ""
     print(f"\nGridSearchCV, n_jobs=2: {least}{total:.0f} s ({stopped} of {len(units)} families stopped)")
     own = contest.leaderboard_.mean(contest.best_)
-    print(f"ratio: {least}{total / ours:.1f}; best mean: nearline {own:.4f}, scikit-learn {best:.4f}")
+    where = "" if arguments.folds == 5 else f" (on {arguments.folds} of 5 folds only)"
+    print(f"ratio: {least}{total / ours:.1f}; best mean: nearline {own:.4f}, scikit-learn {best:.4f}{where}")
     print(
         json.dumps(
             {"data": arguments.data, "ours": ours, "peer": total, "stopped": stopped, "cap": arguments.cap}
