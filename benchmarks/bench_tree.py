@@ -12,6 +12,7 @@ import nearline
 from nearline.neighbors.exact import Dense
 from nearline.neighbors.metrics import METRICS, Lq
 from nearline.neighbors.tree import Tree, tree_pays
+from nearline.neighbors.wanted import Wanted
 
 MEMORY = 256 * 2**20
 
@@ -27,7 +28,7 @@ def seconds(backend: type, X: np.ndarray, Q: np.ndarray, metric, repeats: int) -
     best, found = np.inf, None
     for _ in range(repeats):
         begin = time.perf_counter()
-        found = backend(X, metric, MEMORY).find(Q, 10, np.inf, None, None)
+        found = backend(X, metric, MEMORY).find(Q, Wanted(10))
         best = min(best, time.perf_counter() - begin)
     return best, found
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array, is_sparse
-from nearline.neighbors.exact import NO_GROUPS, NO_ROWS, NO_SIZES, Dense, finish
-from nearline.neighbors.lists import ALL_TIES, Found, Ragged
+from nearline.neighbors.exact import Dense
+from nearline.neighbors.lists import Found, Ragged
 from nearline.neighbors.metrics import Metric
+from nearline.neighbors.wanted import NO_GROUPS, NO_SIZES, Wanted, begin, finish
 from nearline.tiles import slices
 
 GRAPH_METRICS = ("l2", "squared-l2", "cosine", "inner-product")
@@ -27,7 +28,6 @@ KS = (
     100,
 )  # lengths of lists for which it is chosen; longer lists take a proportional effort
 LEAST = 16  # effort to begin with
-NO_FLAGS = np.empty(0, np.uint8)
 
 
 @dataclass(frozen=True)
@@ -90,23 +90,15 @@ class Graph:
         """Measured on the sample, the lowest over KS."""
         return min((recall for _, recall in self.efforts.values()), default=1.0)
 
-    def find(
-        self,
-        Q: Array,
-        k: int,
-        radius: float,
-        own: Array | None,
-        others: Array | None,
-        most_ties: int = ALL_TIES,
-    ) -> Found:
-        if k == 0 or radius < np.inf:
+    def find(self, Q: Array, wanted: Wanted) -> Found:
+        if not wanted.lists:
             raise ValueError(
                 "Approximate search finds the k nearest rows, not those within a radius: take algorithm='exact'."
             )
-        return self._search(np.ascontiguousarray(Q, dtype=np.float64), k, self._effort(k), own, others)
+        return self._search(np.ascontiguousarray(Q, dtype=np.float64), wanted, self._effort(wanted.k))
 
-    def _search(self, Q: Array, k: int, effort: int, own: Array | None, others: Array | None) -> Found:
-        n = len(self._rows)
+    def _search(self, Q: Array, wanted: Wanted, effort: int) -> Found:
+        n, k = len(self._rows), wanted.k
         lists: list[Any] = [None] * len(Q)
         open_, c = np.arange(len(Q)), min(k + 1, n)
         while len(open_):
@@ -114,8 +106,8 @@ class Graph:
             left = []
             for i, row, count in zip(open_, keys, counts, strict=True):
                 candidates = np.sort(row[:count])
-                if own is not None and others is not None:
-                    candidates = candidates[others[candidates] != own[i]]
+                if wanted.grouped:
+                    candidates = candidates[wanted.others[candidates] != wanted.own[i]]
                 if len(candidates) >= min(k, n) or c >= n:
                     lists[i] = self._measured(Q[i : i + 1], candidates, k)
                 else:
@@ -136,9 +128,7 @@ class Graph:
 
     def _measured(self, q: Array, candidates: Array, k: int) -> Found:
         """The core measures the candidates; as they come by rising index, it orders them by (distance, index)."""
-        core = self.metric.core or ""
-        exponent = self.metric.exponent
-        search = _core.Search(core, exponent, q, NO_ROWS, NO_FLAGS, NO_GROUPS, k, np.inf, ALL_TIES)
+        search = begin(self.metric, Wanted(k), q)
         sizes = self._sizes[candidates] if len(self._sizes) else NO_SIZES
         search.scan_all(self._X[candidates], sizes, NO_GROUPS)
         found = finish(search, 1)
@@ -157,7 +147,7 @@ class Graph:
         """Choose, for lists of each length, the smallest effort (within a factor of about 1.4) that reaches the target."""
         n, target = len(self._rows), self.target.recall
         lengths = [k for k in KS if k <= n] or [n]
-        truth = exact.find(Q, lengths[-1], np.inf, None, None).lists(lengths[-1]).distances
+        truth = exact.find(Q, Wanted(lengths[-1])).lists(lengths[-1]).distances
         effort = LEAST
         for k in lengths:
             effort = max(effort, k)
@@ -178,7 +168,7 @@ class Graph:
 
     def _measured_recall(self, Q: Array, truth: Array, k: int, effort: int) -> float:
         """Share of the true k nearest rows (any at the k-th distance counts) among those found."""
-        found = self._search(Q, k, effort, None, None).lists(k)
+        found = self._search(Q, Wanted(k), effort).lists(k)
         return float((found.distances <= truth[:, k - 1 : k]).mean())
 
     def _points(self, A: Array) -> Array:

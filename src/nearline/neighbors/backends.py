@@ -4,24 +4,20 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from nearline import _core
 from nearline.arrays import Array, is_sparse
 from nearline.neighbors.approximate import Approximate, Graph
-from nearline.neighbors.exact import NO_GROUPS, Dense, finish
-from nearline.neighbors.lists import ALL_TIES, Found
+from nearline.neighbors.exact import Dense
+from nearline.neighbors.lists import Found
 from nearline.neighbors.metrics import Function, Metric, Precomputed
 from nearline.neighbors.tree import Tree, tree_pays
+from nearline.neighbors.wanted import Wanted, begin, finish
 
 ALGORITHMS = ("auto", "exact", "tree")
 OTHERS = 0.85  # share of the products of sparse rows that is left to those which bounds do not exclude
 
 
 class Backend(Protocol):
-    """Something that finds neighbors: k within a radius (k = 0: all), never of one's own group.
-
-    Of the rows that tie with the last one of a list, at most ``most_ties`` are kept: where it is that many, there may be
-    more of them, and which are kept is not said.
-    """
+    """Something that finds neighbors."""
 
     @property
     def algorithm(self) -> str: ...
@@ -29,15 +25,7 @@ class Backend(Protocol):
     @property
     def recall(self) -> float: ...
 
-    def find(
-        self,
-        Q: Any,
-        k: int,
-        radius: float,
-        own: Array | None,
-        others: Array | None,
-        most_ties: int = ALL_TIES,
-    ) -> Found: ...
+    def find(self, Q: Any, wanted: Wanted) -> Found: ...
 
 
 class Sparse:
@@ -52,22 +40,15 @@ class Sparse:
         self._common = _common(X, np.diff(self._columns[0]))
         self.n_features = X.shape[1]
 
-    def find(
-        self,
-        Q: Any,
-        k: int,
-        radius: float,
-        own: Array | None,
-        others: Array | None,
-        most_ties: int = ALL_TIES,
-    ) -> Found:
+    def find(self, Q: Any, wanted: Wanted) -> Found:
         from scipy.sparse import csr_matrix
 
         Q = csr_matrix(Q, dtype=np.float64)
         Q.sum_duplicates()
-        search = _search(self.metric, Q.shape[0], own, k, radius, most_ties)
-        groups = NO_GROUPS if others is None else others
-        search.scan_sparse(*self._rows, *self._columns, *self._common, groups, *_csr(Q), self.n_features)
+        search = begin(self.metric, wanted, np.empty((Q.shape[0], 0)))
+        search.scan_sparse(
+            *self._rows, *self._columns, *self._common, wanted.others, *_csr(Q), self.n_features
+        )
         return finish(search, Q.shape[0])
 
 
@@ -79,19 +60,8 @@ class Given:
     def __init__(self, metric: Metric) -> None:
         self.metric = metric
 
-    def find(
-        self,
-        Q: Array,
-        k: int,
-        radius: float,
-        own: Array | None,
-        others: Array | None,
-        most_ties: int = ALL_TIES,
-    ) -> Found:
-        search = _search(self.metric, len(Q), own, k, radius, most_ties)
-        groups = NO_GROUPS if others is None else others
-        search.scan_distances(np.ascontiguousarray(Q, dtype=np.float64), groups, 0)
-        return finish(search, len(Q))
+    def find(self, Q: Array, wanted: Wanted) -> Found:
+        return _given(self.metric, wanted, np.ascontiguousarray(Q, dtype=np.float64))
 
 
 class Called:
@@ -102,19 +72,8 @@ class Called:
     def __init__(self, X: Array, metric: Function) -> None:
         self.X, self.metric = X, metric
 
-    def find(
-        self,
-        Q: Array,
-        k: int,
-        radius: float,
-        own: Array | None,
-        others: Array | None,
-        most_ties: int = ALL_TIES,
-    ) -> Found:
-        search = _search(self.metric, len(Q), own, k, radius, most_ties)
-        groups = NO_GROUPS if others is None else others
-        search.scan_distances(self.metric.matrix(Q, self.X), groups, 0)
-        return finish(search, len(Q))
+    def find(self, Q: Array, wanted: Wanted) -> Found:
+        return _given(self.metric, wanted, self.metric.matrix(Q, self.X))
 
 
 def choose_backend(X: Any, metric: Metric, algorithm: Any, memory: int) -> Backend:
@@ -163,10 +122,8 @@ def _csr(X: Any) -> tuple[Array, Array, Array]:
     return X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data
 
 
-def _search(metric: Metric, m: int, own: Array | None, k: int, radius: float, most_ties: int) -> Any:
-    groups = NO_GROUPS if own is None else own
-    none = np.empty((0, 0), np.uint8)
-    whole = np.empty(0, np.uint8)
-    return _core.Search(
-        metric.core or "l2", metric.exponent, np.empty((m, 0)), none, whole, groups, k, radius, most_ties
-    )
+def _given(metric: Metric, wanted: Wanted, distances: Array) -> Found:
+    """The lists of given distances (m, n)."""
+    search = begin(metric, wanted, np.empty((len(distances), 0)))
+    search.scan_distances(distances, wanted.others, 0)
+    return finish(search, len(distances))

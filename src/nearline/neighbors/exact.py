@@ -9,8 +9,9 @@ from nearline import _core
 from nearline.arrays import Array
 from nearline.neighbors.bounds import Bounds
 from nearline.neighbors.choice import choose_bounds
-from nearline.neighbors.lists import ALL_TIES, Found, Ragged
+from nearline.neighbors.lists import Found
 from nearline.neighbors.metrics import Metric
+from nearline.neighbors.wanted import NO_FLAGS, NO_ROWS, NO_SIZES, Wanted, begin, finish
 from nearline.tiles import slices
 
 CHUNK = 128  # rows that a box excludes together
@@ -19,7 +20,6 @@ LARGEST, SMALLEST = 1e16, 1e-70  # values that the filter can do with; of cosine
 # Where all values are below these, squares or differences vanish in float32, and the filter excludes nothing.
 VANISHING_SQUARES, VANISHING = 1e-17, 1e-35
 TREE_COORDINATES = 32  # among which the tree looks for the one to split by
-NO_ROWS, NO_GROUPS, NO_SIZES = np.empty((0, 0), np.uint8), np.empty(0, np.int64), np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -139,44 +139,21 @@ class Dense:
     def recall(self) -> float:
         return 1.0
 
-    def find(
-        self,
-        Q: Array,
-        k: int,
-        radius: float,
-        own: Array | None,
-        others: Array | None,
-        most_ties: int = ALL_TIES,
-    ) -> Found:
+    def find(self, Q: Array, wanted: Wanted) -> Found:
         q = np.ascontiguousarray(Q, dtype=np.float64)
-        bytes_, whole = NO_ROWS, np.empty(0, np.uint8)
+        bytes_, whole = NO_ROWS, NO_FLAGS
         if self.rows.dtype == np.uint8:
             tiles = [_bytes_of(q[tile]) for tile in slices(len(q), 256) or [slice(0)]]
             bytes_, whole = (np.concatenate(part) for part in zip(*tiles, strict=True))
-        own_groups = NO_GROUPS if own is None else own
-        groups = NO_GROUPS if others is None else others
-        core = self.metric.core or ""
-        search = _core.Search(core, self.metric.exponent, q, bytes_, whole, own_groups, k, radius, most_ties)
+        search = begin(self.metric, wanted, q, bytes_, whole)
         if self.bounds is None or not self._within_range(q):
-            search.scan_all(self.rows, self.sizes, groups)
+            search.scan_all(self.rows, self.sizes, wanted.others)
         else:
             blocks, job = queries_of(self.bounds, q)
             for slab in self._slabs:
                 kept = self._filter or Filter.of(self._X[slab], self.bounds, slab.start)
-                search.scan(self.rows, self.sizes, groups, blocks, **kept.arrays, **job)
+                search.scan(self.rows, self.sizes, wanted.others, blocks, **kept.arrays, **job)
         return finish(search, len(q))
-
-
-def finish(search: Any, m: int) -> Found:
-    """The lists of a core search."""
-    counts, n_ties = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
-    search.finish(counts, n_ties)
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    tie_starts = np.concatenate([[0], np.cumsum(n_ties)])
-    distances, indices = np.empty(int(starts[-1])), np.empty(int(starts[-1]), dtype=np.int64)
-    ties = np.empty(int(tie_starts[-1]), dtype=np.int64)
-    search.write(starts[:-1].copy(), distances, indices, tie_starts[:-1].copy(), ties)
-    return Found(counts, distances, indices, Ragged(tie_starts, ties))
 
 
 def as_bytes(X: Array, metric: Metric) -> Array:

@@ -1,6 +1,7 @@
 """Index: rows to be searched for the nearest ones (SPEC F8). Neighbors: what a search gives."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from nearline.neighbors.backends import ALGORITHMS, Backend, Sparse, choose_back
 from nearline.neighbors.exact import Dense
 from nearline.neighbors.lists import ALL_TIES, Found, Neighbors
 from nearline.neighbors.metrics import Metric, Precomputed, as_metric
+from nearline.neighbors.wanted import NO_GROUPS, Wanted
 from nearline.tiles import slices
 
 MEMORY = 256 * 2**20  # bytes beyond the data
@@ -97,7 +99,7 @@ class Index:
         """The same, some queries at a time, so that lists and ties fit into ``memory``."""
         k = check_k(k, self.n_rows)
         Q = self._queries(queries)
-        own, others = self._groups(groups, Q.shape[0])
+        wanted = Wanted(k, np.inf, *self._groups(groups, Q.shape[0]))
         made_dense = is_sparse(Q) and not isinstance(self._backend, Sparse)
         each = 64 * k + 16 * (self.X.shape[1] if made_dense else min(self.X.shape[1], 4096))
         begin, expected = 0, 0.0
@@ -107,7 +109,7 @@ class Index:
                 size = min(size, self._first)
             part = slice(begin, min(begin + size, Q.shape[0]))
             counts = []
-            for piece, found in self._lists(Q, part, k, own, others, ties):
+            for piece, found in self._lists(Q, part, wanted, ties):
                 counts.append(found.boundary.counts)
                 yield piece, found
             begin, expected = part.stop, float(np.concatenate(counts).mean()) if ties else 0.0
@@ -117,21 +119,18 @@ class Index:
         """Queries to begin with."""
         return ALL_TIES if isinstance(self._backend, Dense) and self._backend.rebuilds else FIRST
 
-    def _lists(
-        self, Q: Any, part: slice, k: int, own: Array | None, others: Array | None, ties: bool
-    ) -> Iterator[tuple[slice, Neighbors]]:
+    def _lists(self, Q: Any, part: slice, wanted: Wanted, ties: bool) -> Iterator[tuple[slice, Neighbors]]:
         """The lists of a block of queries, in pieces whose ties fit into memory."""
         size = part.stop - part.start
         most = ALL_TIES if size == 1 else max(64, int(self.memory // (STORED * size)))
         most = most if ties else 1
-        mine = None if own is None else own[part]
-        found = self._find(Q[part], k, np.inf, mine, others, most).lists(k)
+        found = self._find(Q[part], replace(wanted.of(part), most_ties=most)).lists(wanted.k)
         counts = found.boundary.counts
         if ties and counts.max(initial=0) >= most:
             step = -(-size // 4)  # there may be more of them: again, fewer queries at a time
             for begin in range(part.start, part.stop, step):
                 smaller = slice(begin, min(begin + step, part.stop))
-                yield from self._lists(Q, smaller, k, own, others, ties)
+                yield from self._lists(Q, smaller, wanted, ties)
             return
         for piece in _pieces(counts, max(4096, int(self.memory // COUNTED))):
             whole = piece == slice(0, size)
@@ -145,11 +144,10 @@ class Index:
         if not isinstance(radius, (int, float, np.number)) or np.isnan(radius):
             raise ValueError(f"radius must be a number, got {radius!r}.")
         Q = self._queries(queries)
-        own, others = self._groups(groups, Q.shape[0])
+        wanted = Wanted(0, float(radius), *self._groups(groups, Q.shape[0]))
         lists = []
         for part in slices(Q.shape[0], self._first):  # what is within the radius is held twice for these only
-            mine = None if own is None else own[part]
-            found = self._find(Q[part], 0, float(radius), mine, others, ALL_TIES)
+            found = self._find(Q[part], wanted.of(part))
             ends = np.cumsum(found.counts)
             lists += [
                 (found.distances[b - c : b], found.indices[b - c : b])
@@ -170,14 +168,12 @@ class Index:
 
         return load(Path(path))
 
-    def _find(
-        self, Q: Any, k: int, radius: float, own: Array | None, others: Array | None, most_ties: int
-    ) -> Found:
+    def _find(self, Q: Any, wanted: Wanted) -> Found:
         if is_sparse(Q) and not isinstance(self._backend, Sparse):
             Q = Q.toarray()  # of a block: the rows of the index are dense
         if not isinstance(self.metric, Precomputed):
             Q = self.metric.rows(Q)
-        return self._backend.find(Q, k, radius, own, others, most_ties)
+        return self._backend.find(Q, wanted)
 
     def _check_given(self, rows: Any, name: str) -> None:
         if isinstance(self.metric, Precomputed) and is_sparse(rows):
@@ -195,9 +191,9 @@ class Index:
             )
         return Q
 
-    def _groups(self, groups: Any, n_queries: int) -> tuple[Array | None, Array | None]:
+    def _groups(self, groups: Any, n_queries: int) -> tuple[Array, Array]:
         if groups is None:
-            return None, None
+            return NO_GROUPS, NO_GROUPS
         pair = groups if _is_pair(groups) else (groups, groups)
         own, others = (np.asarray(part) for part in pair)
         for part, n, name in ((own, n_queries, "queries"), (others, self.n_rows, "rows of the index")):

@@ -2,13 +2,10 @@
 
 import numpy as np
 
-from nearline import _core
 from nearline.arrays import Array
-from nearline.neighbors.exact import NO_GROUPS, NO_ROWS, NO_SIZES, finish
-from nearline.neighbors.lists import ALL_TIES
 from nearline.neighbors.metrics import Metric
+from nearline.neighbors.wanted import NO_GROUPS, NO_SIZES, Wanted, begin, finish
 
-NO_FLAGS = np.empty(0, np.uint8)
 SUMS = (
     16  # feature j is added to sum number j mod 16, then the sums in pairs: l and l + 8, l + 4, l + 2, l + 1
 )
@@ -43,8 +40,7 @@ def _powers(metric: Metric, differences: list[Array]) -> Array:
     """By the core, as distances from zero."""
     E = np.column_stack([e.ravel() for e in differences])
     zero = np.zeros((1, E.shape[1]))
-    core, q = metric.core or "", metric.exponent
-    search = _core.Search(core, q, zero, NO_ROWS, NO_FLAGS, NO_GROUPS, 0, np.inf, ALL_TIES)
+    search = begin(metric, Wanted(0), zero)
     search.scan_all(E, NO_SIZES, NO_GROUPS)
     found = finish(search, 1)
     out = np.empty(len(E))

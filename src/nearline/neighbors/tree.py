@@ -8,9 +8,10 @@ from scipy.spatial import cKDTree
 from nearline import _core
 from nearline.arrays import Array
 from nearline.neighbors.exact import Dense
-from nearline.neighbors.lists import ALL_TIES, Found, Ragged
+from nearline.neighbors.lists import Found, Ragged
 from nearline.neighbors.measured import measured
 from nearline.neighbors.metrics import Metric
+from nearline.neighbors.wanted import Wanted
 
 TREE_METRICS = ("l1", "l2", "squared-l2", "l-infinity", "lq")  # names in the core: Mahalanobis is l2 there
 BLOCK = 8192  # queries that are looked at together
@@ -60,37 +61,30 @@ class Tree:
         """For the few lists that the tree does not complete."""
         return Dense(self._X, self.metric, self.memory)
 
-    def find(
-        self,
-        Q: Array,
-        k: int,
-        radius: float,
-        own: Array | None,
-        others: Array | None,
-        most_ties: int = ALL_TIES,
-    ) -> Found:
+    def find(self, Q: Array, wanted: Wanted) -> Found:
         q = np.ascontiguousarray(Q, dtype=np.float64)
-        if k == 0 or radius < np.inf:
-            return self._dense.find(q, k, radius, own, others, most_ties)
-        size = max(16, min(BLOCK, int(self.memory // (24 * (k + MORE) * (q.shape[1] + 4)))))
+        if not wanted.lists:
+            return self._dense.find(q, wanted)
+        size = max(16, min(BLOCK, int(self.memory // (24 * (wanted.k + MORE) * (q.shape[1] + 4)))))
         parts = [
-            self._block(q[b : b + size], k, None if own is None else own[b : b + size], others, most_ties)
+            self._block(q[b : b + size], wanted.of(slice(b, b + size)))
             for b in range(0, max(len(q), 1), size)
         ]
         return parts[0] if len(parts) == 1 else Found.join(parts)
 
-    def _block(self, q: Array, k: int, own: Array | None, others: Array | None, most_ties: int) -> Found:
+    def _block(self, q: Array, wanted: Wanted) -> Found:
+        k = wanted.k
         lists, open_, c = _Lists.empty(len(q), k), np.arange(len(q)), k + MORE
         while len(open_) and c <= min(max(MOST, 2 * k), len(self._X) - 1):
             distances, indices, last = self._candidates(q[open_], c)
-            if own is not None and others is not None:
-                distances[own[open_, None] == others[indices]] = np.inf
+            if wanted.grouped:
+                distances[wanted.own[open_, None] == wanted.others[indices]] = np.inf
             distances, indices = _ordered(distances, indices)
             complete = distances[:, k - 1] < last * (1.0 - MARGIN)
             lists.write(open_[complete], distances[complete], indices[complete])
             open_, c = open_[~complete], LONGER * c
         if len(open_):
-            left = self._dense.find(q[open_], k, np.inf, _part(own, open_), others, most_ties)
+            left = self._dense.find(q[open_], wanted.of(open_))
             lists.overwrite(open_, left)
         return lists.found()
 
@@ -162,7 +156,3 @@ def _ordered(distances: Array, indices: Array) -> tuple[Array, Array]:
         distances[wrong] = np.take_along_axis(distances[wrong], order, axis=1)
         indices[wrong] = np.take_along_axis(indices[wrong], order, axis=1)
     return distances, indices
-
-
-def _part(values: Array | None, rows: Array) -> Array | None:
-    return None if values is None else np.ascontiguousarray(values[rows])

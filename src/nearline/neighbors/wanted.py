@@ -1,0 +1,62 @@
+"""Wanted: what a search is to find. The core's search, begun and read in one place."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from nearline import _core
+from nearline.arrays import Array
+from nearline.neighbors.lists import ALL_TIES, Found, Ragged
+from nearline.neighbors.metrics import Metric
+
+NO_ROWS, NO_FLAGS = np.empty((0, 0), np.uint8), np.empty(0, np.uint8)
+NO_GROUPS, NO_SIZES = np.empty(0, np.int64), np.empty(0)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The k nearest rows within a radius (k = 0: all that are), never of one's own group.
+
+    Of the rows that tie with the last one of a list, at most ``most_ties`` are kept: where it is that many, there may be
+    more of them, and which are kept is not said.
+    """
+
+    k: int
+    radius: float = np.inf
+    own: Array = field(default_factory=lambda: NO_GROUPS)  # (m,) groups of the queries; empty: there are none
+    others: Array = field(default_factory=lambda: NO_GROUPS)  # (n,) groups of the rows
+    most_ties: int = ALL_TIES
+
+    @property
+    def grouped(self) -> bool:
+        return len(self.others) > 0
+
+    @property
+    def lists(self) -> bool:
+        """Whether lists of k are wanted, however far."""
+        return self.k > 0 and self.radius == np.inf
+
+    def of(self, queries: Any) -> "Wanted":
+        """The same for some of the queries (a slice or their numbers)."""
+        return replace(self, own=self.own[queries]) if self.grouped else self
+
+
+def begin(metric: Metric, wanted: Wanted, q: Array, bytes_: Array = NO_ROWS, whole: Array = NO_FLAGS) -> Any:
+    """A search of the core for queries q (m, D), or (m, 0) where distances are given."""
+    core = metric.core or "l2"
+    return _core.Search(
+        core, metric.exponent, q, bytes_, whole, wanted.own, wanted.k, wanted.radius, wanted.most_ties
+    )
+
+
+def finish(search: Any, m: int) -> Found:
+    """The lists of a core search."""
+    counts, n_ties = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
+    search.finish(counts, n_ties)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    tie_starts = np.concatenate([[0], np.cumsum(n_ties)])
+    distances, indices = np.empty(int(starts[-1])), np.empty(int(starts[-1]), dtype=np.int64)
+    ties = np.empty(int(tie_starts[-1]), dtype=np.int64)
+    search.write(starts[:-1].copy(), distances, indices, tie_starts[:-1].copy(), ties)
+    return Found(counts, distances, indices, Ragged(tie_starts, ties))
