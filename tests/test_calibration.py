@@ -24,10 +24,9 @@ from nearline.selection.calibration import (
     CalibratedClassifier,
     Sigmoid,
     Temperature,
-    brier_score,
-    reliability_curve,
 )
 from nearline.selection.intervals import wilson
+from nearline.selection.reliability import brier_score, reliability_curve
 
 IRIS = load_iris(return_X_y=True)
 FOLDED = "folds are drawn by row number, so that repeated rows fall into other folds than a weighted one"

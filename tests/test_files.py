@@ -342,7 +342,7 @@ def my_metric(a, b):
             "KNeighborsClassifier.metric is the function my_metric",
         ),
         (nearline.KNeighborsClassifier(weights=np.exp), "KNeighborsClassifier.weights is the function exp"),
-        (make_pipeline(StandardScaler(), nearline.GaussianNB(), memory="/tmp/x"), "set memory=None"),
+        (make_pipeline(StandardScaler(), nearline.GaussianNB(), memory="cache"), "set memory=None"),
     ],
     ids=["own", "derived", "in a pipeline", "in a reduction", "metric", "weights", "memory"],
 )
@@ -685,7 +685,7 @@ def test_the_forger_can_write_good_files(tmp_path):
         (knn(votes={"codes": {"array": 0}}), "votes of neighbors do not fit"),
         (knn(classes_=["a"]), "votes of neighbors do not fit"),
         ({"object": ["part.Params", {"flat": {"array": 1}, "n_outputs": 9, "n_features": 9}]}, "do not fit"),
-        ({"object": ["sklearn.Pipeline", {"steps": [], "memory": "/tmp/cache"}]}, "set memory=None"),
+        ({"object": ["sklearn.Pipeline", {"steps": [], "memory": "cache"}]}, "set memory=None"),
         ({"object": ["sklearn.TfidfVectorizer", {"input": "filename"}]}, "which opens files"),
         (
             {"object": ["sklearn.CountVectorizer", {"vocabulary_": {"dict": [["a"], [10**9]]}}]},

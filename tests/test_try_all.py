@@ -20,9 +20,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import nearline
 from nearline import FAMILIES, LeakageWarning, TryThemAll
 from nearline.representations import REPRESENTATIONS
-from nearline.selection.contest import Contest, Rows, Rules
+from nearline.selection.contest import Contest, Rules
 from nearline.selection.families import Fold, families
 from nearline.selection.families._base import fit_weighted
+from nearline.selection.fold_data import Rows
 from nearline.selection.progress import Silent
 from nearline.selection.scoring import SCORERS, as_scorers
 

@@ -18,6 +18,7 @@ Result = TypeVar("Result")
 _thread = local()  # .stop: whether the call that this thread works for has ended
 
 SMALL = 2e7  # floating-point operations that are not worth a thread
+SIDE_BY_SIDE = 50_000  # numbers in the data of tasks that are worth a thread each
 
 
 class SingleThreadedBlas:
@@ -53,15 +54,19 @@ def _libraries() -> Any:
 single_threaded_blas = SingleThreadedBlas()
 
 
-def side_by_side(task: Callable[[Item], Result], items: Sequence[Item], *, work: float) -> list[Result]:
-    """As map_tiles, for tasks that would use threads of their own: each stays on one while others run beside it."""
+def side_by_side(task: Callable[[Item], Result], items: Sequence[Item], *, cells: float) -> list[Result]:
+    """As map_tiles, for tasks that would use threads of their own: each stays on one while others run beside it.
+
+    They need not wait for each other as the threads of one product do. ``cells``: numbers in the data of a task; tasks
+    on little data wait for Python more than they compute, and run one after the other.
+    """
     limit = _core.thread_limit()
-    if limit == 1 or len(items) == 1 or work < SMALL:
+    if limit == 1 or len(items) == 1 or cells < SIDE_BY_SIDE:
         with single_threaded_blas:
             return [task(item) for item in items]
     _core.set_thread_limit(1)
     try:
-        return map_tiles(task, items, work=work, most=limit)
+        return map_tiles(task, items, work=float("inf"), most=limit)
     finally:
         _core.set_thread_limit(limit)
 

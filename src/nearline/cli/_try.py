@@ -2,10 +2,10 @@
 
 import csv
 import json
-import os
 import shlex
 import sys
 import time
+import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,8 @@ import numpy as np
 from nearline import __version__, num_threads, save
 from nearline.data import DataError, Table, read
 from nearline.selection.opened import Opened, fingerprint
-from nearline.selection.try_all import TryThemAll
+from nearline.selection.try_all import LeakageWarning, TryThemAll
+from nearline.whole import written_whole
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,6 @@ def run_try(request: Request) -> None:
         seed=request.seed,
     )
     began = time.perf_counter()
-    import warnings
-
-    from nearline.selection.try_all import LeakageWarning
-
     with num_threads(request.jobs) if request.jobs else nullcontext(), warnings.catch_warnings():
         warnings.simplefilter("ignore", LeakageWarning)  # printed below, with the notes
         contest.fit(X, y, groups)
@@ -182,16 +179,13 @@ def _write(request: Request, contest: TryThemAll, facts: dict[str, Any]) -> None
 
 
 def _replace(path: Path, content: Any) -> None:
-    """Write a file whole, or leave the old one."""
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    with part.open("w", newline="", encoding="utf-8") as file:
+    with written_whole(path, "w", newline="", encoding="utf-8") as file:
         if path.suffix == ".json":
             json.dump(content, file, indent=1)
         else:
             writer = csv.DictWriter(file, list(content[0]))
             writer.writeheader()
             writer.writerows(content)
-    part.replace(path)
 
 
 def _show(request: Request, contest: TryThemAll, result: Opened | None, seconds: float) -> None:

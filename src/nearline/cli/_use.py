@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,10 +12,11 @@ import numpy as np
 
 from nearline import inspect as inspected
 from nearline import load
+from nearline.answers import answers_of
 from nearline.data import DataError, Schema, batches, read
-from nearline.selection.answers import answers_of
 from nearline.selection.opened import LockedRows, intervals_of
 from nearline.selection.scoring import SCORERS
+from nearline.whole import written_whole
 
 
 def run_predict(model_file: Path, data: Path, proba: bool, out: Path | None) -> None:
@@ -92,15 +92,10 @@ def _sink(out: Path | None, names: list[str]) -> Iterator[Any]:
         writer.writerow(names)
         yield writer.writerow
         return
-    part = out.with_name(f".{out.name}.{os.getpid()}")
-    try:
-        with part.open("w", newline="", encoding="utf-8") as file:
-            if out.suffix == ".jsonl":
-                yield lambda row: file.write(json.dumps(dict(zip(names, row, strict=True))) + "\n")
-            else:
-                writer = csv.writer(file)
-                writer.writerow(names)
-                yield writer.writerow
-        part.replace(out)
-    finally:
-        part.unlink(missing_ok=True)
+    with written_whole(out, "w", newline="", encoding="utf-8") as file:
+        if out.suffix == ".jsonl":
+            yield lambda row: file.write(json.dumps(dict(zip(names, row, strict=True))) + "\n")
+        else:
+            writer = csv.writer(file)
+            writer.writerow(names)
+            yield writer.writerow

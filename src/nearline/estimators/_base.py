@@ -22,6 +22,14 @@ def encoded(y: Array) -> tuple[Array, Array]:
         raise ValueError(f"y mixes labels of types {', '.join(kinds)}: give labels of one type.") from error
 
 
+def class_weights(class_weight: Any, classes: Array, y: Array) -> Array:
+    """Weight of each class: 'balanced', or a dictionary {label: weight} (1 where a label is missing)."""
+    weights = np.asarray(compute_class_weight(class_weight, classes=classes, y=y), dtype=np.float64)
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ValueError(f"class_weight must have finite numbers >= 0, got {class_weight!r}.")
+    return weights
+
+
 class Classifier(ClassifierMixin, BaseEstimator):
     """Base of the classifiers: turns what users give into (X, targets, weights) and back into their labels."""
 
@@ -52,7 +60,7 @@ class Classifier(ClassifierMixin, BaseEstimator):
             )
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if class_weight is not None:
-            weights = weights * self._class_weights(class_weight, y)[targets]
+            weights = weights * class_weights(class_weight, self.classes_, y)[targets]
         weighty = np.unique(targets[weights > 0])
         if len(weighty) < 2:
             raise ValueError(
@@ -60,13 +68,6 @@ class Classifier(ClassifierMixin, BaseEstimator):
                 "class(es): give rows of another class a positive weight."
             )
         return X, targets.astype(np.int32), weights
-
-    def _class_weights(self, class_weight: Any, y: Array) -> Array:
-        """Weight of each class: 'balanced', or a dictionary {label: weight} (1 where a label is missing)."""
-        weights = np.asarray(compute_class_weight(class_weight, classes=self.classes_, y=y), dtype=np.float64)
-        if not (np.isfinite(weights).all() and (weights >= 0).all()):
-            raise ValueError(f"class_weight must have finite numbers >= 0, got {class_weight!r}.")
-        return weights
 
     def _validate_predict(self, X: Any) -> Design:
         check_is_fitted(self)

@@ -1,13 +1,12 @@
 """LeastSquaresClassifier: targets in {-1, +1} or 1-of-K fitted by least squares in closed form (SPEC E1, D1)."""
 
-import inspect
 import numbers
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import check_scoring
 
+from nearline.answers import Answers, Foretold, judgement
 from nearline.arrays import Array
 from nearline.decision import decide
 from nearline.estimators.linear import LinearClassifier
@@ -134,34 +133,15 @@ class LeastSquaresClassifier(LinearClassifier):
         self.loo_scores_ = left_out[best, :, 0] if left_out.shape[2] == 1 else left_out[best]
 
 
-class Foreseen(ClassifierMixin, BaseEstimator):
-    """A classifier whose scores are known: they are its X. Lets any scorer judge scores without a model."""
-
-    def __init__(self, classes: Array) -> None:
-        self.classes = classes
-        self.classes_ = classes
-
-    def fit(self, X: Array, y: Array) -> Self:
-        """There is nothing to learn."""
-        return self
-
-    def decision_function(self, X: Array) -> Array:
-        return X[:, 0] if X.shape[1] == 1 else X
-
-    def predict(self, X: Array) -> Array:
-        return decide(X, self.classes_)
-
-
 def score_of(
     scoring: Any, scores: Array, classes: Array, targets: Array, weights: Array | None = None
 ) -> float:
     """What a scorer of scikit-learn says of scores (n, K) for class numbers (n,)."""
-    judged = Foreseen(classes)
-    scorer = check_scoring(judged, scoring=scoring)
-    weighted = weights is not None and "sample_weight" in inspect.signature(scorer).parameters
-    extra = {"sample_weight": weights} if weighted else {}
+    labels = decide(scores, np.arange(len(classes)))
+    answers = Answers(labels, len(classes), scores[:, 0] if scores.shape[1] == 1 else scores)
     try:
-        return float(scorer(judged, scores, classes[targets], **extra))
+        scorer = check_scoring(Foretold(answers, classes), scoring=scoring)
+        return judgement(scorer, answers, classes, targets, weights)
     except AttributeError as error:
         raise ValueError(
             f"scoring={scoring!r} needs probabilities, and the squared loss defines none: use one that needs labels or "

@@ -8,7 +8,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from nearline.arrays import Array
 from nearline.decision import decide
-from nearline.estimators._base import Classifier, encoded
+from nearline.estimators._base import Classifier, class_weights, encoded
 from nearline.losses import BINARY, JOINT, LOSSES, Loss
 from nearline.params import Params
 from nearline.risk import Risk, checked_alpha, named
@@ -69,7 +69,7 @@ class LinearModel(Classifier):
             raise ValueError(
                 "class_weight='balanced' needs all rows at once: give partial_fit a dictionary {label: weight}."
             )
-        return weights * self._class_weights(self.class_weight, self.classes_)[targets]
+        return weights * class_weights(self.class_weight, self.classes_, self.classes_)[targets]
 
     def strongest_features(self, k: int = 10, names: Any = None) -> dict[Any, list[tuple[Any, float]]]:
         """For each class the k features of the largest weights (SPEC E14): words for text, columns for tables."""

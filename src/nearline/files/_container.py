@@ -17,7 +17,6 @@ import json
 import math
 import os
 import re
-import secrets
 import stat
 import struct
 from collections.abc import Iterator
@@ -28,6 +27,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.files._errors import ModelFileError
+from nearline.whole import written_whole
 
 MAGIC, VERSION, OLDEST = b"nearline", 1, 1
 FIELDS, PREFIX, ALIGNMENT = struct.Struct("<8sIQ"), 52, 64
@@ -50,18 +50,10 @@ def write(path: Path, header: dict[str, Any], arrays: list[Array]) -> None:
         found = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
         raise ModelFileError(f"No model can be written to {path}, since {found}: give another path.")
     start = _start(header, arrays)
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(start)
-            for part in _parts(arrays):
-                file.write(part)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with written_whole(path) as file:
+        file.write(start)
+        for part in _parts(arrays):
+            file.write(part)
 
 
 def _start(header: dict[str, Any], arrays: list[Array]) -> bytes:

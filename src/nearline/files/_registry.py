@@ -31,7 +31,7 @@ from nearline.representations._codes import Code
 from nearline.representations._scales import Affine, Knots
 from nearline.representations.tables import Encoding
 from nearline.selection.calibration import CALIBRATORS, CalibratedClassifier
-from nearline.selection.try_all import Chain
+from nearline.selection.chain import Chain
 from nearline.solvers import Solution, Solver, Status
 from nearline.solvers._sgd_steps import Progress
 from nearline.solvers.perceptron import PerceptronResult

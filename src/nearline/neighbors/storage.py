@@ -1,9 +1,6 @@
 """Indexes in files: one npz with the rows, the metric and the algorithm; written whole or not at all."""
 
 import json
-import os
-import stat
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +10,7 @@ from scipy.sparse import csr_array
 from nearline.arrays import Array, is_sparse
 from nearline.neighbors.approximate import Approximate, Graph
 from nearline.neighbors.metrics import METRICS, Lq, Mahalanobis, Metric
+from nearline.whole import written_whole
 
 if TYPE_CHECKING:
     from nearline.neighbors.index import Index
@@ -140,26 +138,8 @@ def _algorithm_of(stored: Any) -> Any:
 
 
 def _write(arrays: dict[str, Array], path: Path) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            os.chmod(temporary, _mode(path))  # temporary files are for their owner only
-            np.savez(file, allow_pickle=False, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _mode(path: Path) -> int:
-    """The permissions of the file that is there, else those that the umask leaves to new ones."""
-    if path.exists():
-        return stat.S_IMODE(path.stat().st_mode)
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
+    with written_whole(path) as file:
+        np.savez(file, allow_pickle=False, **arrays)
 
 
 def _read(path: Path) -> dict[str, Array]:

@@ -6,9 +6,9 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.plots._style import COLORS, axes, pyplot, style
-from nearline.selection.calibration import Reliability
 from nearline.selection.evaluate import Curve
 from nearline.selection.leaderboard import Entry, Leaderboard
+from nearline.selection.reliability import Reliability
 
 
 def plot_leaderboard(leaderboard: Leaderboard, *, ax: Any = None) -> Any:

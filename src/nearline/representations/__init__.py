@@ -27,6 +27,7 @@ __all__ = [
     "Prepared",
     "Representation",
     "TableEncoder",
+    "is_frame",
     "kind_of",
     "representations",
 ]

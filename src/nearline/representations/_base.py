@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from nearline.arrays import Array
 
 NOTHING = ("None", "nan", "<NA>", "NaT")  # how missing values of Python, NumPy and pandas are written
@@ -90,14 +88,6 @@ def _polars_kind(series: Any) -> str:
 def kind_of_series(series: Any) -> str:
     """What a column's type declares: 'number', 'date', 'duration' or 'string' (anything else)."""
     return {"pandas": _pandas_kind, "polars": _polars_kind}[library_of(series)](series)
-
-
-def has_nulls(series: Any) -> bool:
-    """Whether a column of numbers has missing values."""
-    values = series.to_numpy()
-    if values.dtype.kind in "biu":
-        return False
-    return bool(np.isnan(values.astype(np.float64)).any()) if values.dtype.kind == "f" else True
 
 
 def strings_in(values: list[Any]) -> bool:

@@ -3,25 +3,20 @@
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from threading import Event
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
 
 from nearline.arrays import Array
 from nearline.representations import Representation
-from nearline.selection.families import Family, Fold, Outcome
+from nearline.selection.families import Family, Outcome
+from nearline.selection.fold_data import FoldData, Rows
 from nearline.selection.leaderboard import Entry, Leaderboard, Skipped
 from nearline.selection.progress import Progress
 from nearline.selection.scoring import Scorer
-from nearline.threads import get_num_threads, num_threads
-from nearline.tiles import single_threaded_blas
-
-SIDE_BY_SIDE = 50_000  # numbers in a fold from which folds run at the same time; smaller ones wait for Python
+from nearline.tiles import side_by_side, steps
 
 
 class OutOfTime(Exception):
@@ -38,22 +33,6 @@ class Rules:
     class_weight: Any = None
     time_limit: float | None = None  # seconds
     memory: float | None = None  # bytes; None: what the machine has left
-
-
-@dataclass(frozen=True)
-class Rows:
-    """The rows of the training part, and the folds in which they are used."""
-
-    X: Any
-    codes: Array
-    classes: Array
-    weights: Array | None
-    folds: list[tuple[Array, Array]]
-    independent: bool = True  # not of groups, nor in time
-
-    @property
-    def test_to_train(self) -> float:
-        return float(np.mean([len(test) / len(train) for train, test in self.folds]))
 
 
 @dataclass
@@ -87,7 +66,6 @@ class Contest:
         self.entries: list[Entry] = []
         self.skipped: list[Skipped] = []
         self.interrupted = False
-        self._stop = Event()
         self._start = perf_counter()
         self._data = FoldData(rows, rules.class_weight, self._memory() / 4)
         ways = [way for way in ways if self._usable(way)]
@@ -179,38 +157,22 @@ class Contest:
         self._keep(unit)
 
     def _run_folds(self, unit: Unit, bounded: bool, share: Callable[[float], float]) -> None:
-        """Folds side by side, each on one thread: they need not wait for each other as the threads of one product do."""
-        n_folds, n_threads = len(self.rows.folds), get_num_threads()
-        doing = f"{unit.family.name} on {unit.representation.name}"
-        large = np.prod(self._data.first(unit.representation).shape) >= SIDE_BY_SIDE
-        self.rules.progress.advance(share(0.0), doing)
-        with single_threaded_blas:
-            if n_threads == 1 or not (large and unit.family.threads and self._data.kept(unit.representation)):
-                for f, fold in enumerate(self._data.folds(unit.representation)):
-                    self._run_fold(unit, f, fold, bounded)
-                    self.rules.progress.advance(share((f + 1) / n_folds), doing)
-                return
-            self._stop.clear()
-            with num_threads(1), ThreadPoolExecutor(n_threads) as pool:
-                folds = enumerate(self._data.folds(unit.representation))
-                running = [pool.submit(self._run_fold, unit, f, fold, bounded) for f, fold in folds]
-                try:
-                    for number, _ in enumerate(as_completed(running)):
-                        self.rules.progress.advance(share((number + 1) / n_folds), doing)
-                    for fold_done in running:
-                        fold_done.result()
-                except BaseException:  # Ctrl-C too
-                    self._stop.set()
-                    pool.shutdown(cancel_futures=True)
-                    raise
+        """Folds side by side, if they are in memory and the family's fits may run so."""
+        way, progress = unit.representation, self.rules.progress
+        n_folds, doing = len(self.rows.folds), f"{unit.family.name} on {way.name}"
+        progress.advance(share(0.0), doing)
+        finished: list[int] = []
 
-    def _run_fold(self, unit: Unit, f: int, fold: Fold, bounded: bool) -> None:
-        for outcome in unit.family.outcomes(fold, unit.grid):
-            self._score(unit, f, outcome)
-            if self._stop.is_set():
-                return
-            if bounded:
-                self._check_time()
+        def run(f: int) -> None:
+            for outcome in steps(unit.family.outcomes(self._data.fold(way, f), unit.grid)):
+                self._score(unit, f, outcome)
+                if bounded:
+                    self._check_time()
+            finished.append(f)
+            progress.advance(share(len(finished) / n_folds), doing)
+
+        beside = unit.family.threads and self._data.keep_all(way)
+        side_by_side(run, range(n_folds), cells=float(np.prod(self._data.first(way).shape)) if beside else 0)
 
     def _score(self, unit: Unit, f: int, outcome: Outcome) -> None:
         rows, number = self.rows, outcome.number
@@ -257,83 +219,9 @@ class Contest:
         return available_memory() if self.rules.memory is None else self.rules.memory
 
 
-class FoldData:
-    """Folds as numbers, kept for the next family while they fit into the memory given."""
-
-    def __init__(self, rows: Rows, class_weight: Any, memory: float) -> None:
-        self.rows, self.class_weight, self.memory = rows, class_weight, memory
-        self._prepared: dict[str, Any] = {}
-        self._kept: dict[str, dict[int, Fold]] = {}
-
-    def all_fit(self, ways: list[Representation]) -> bool:
-        """Whether the folds of all representations fit; those of the first tell how large they are."""
-        if not ways:
-            return True
-        each = self.first(ways[0]).data_bytes * 1.3 * len(self.rows.folds)
-        return each * len(ways) <= self.memory
-
-    def first(self, way: Representation) -> Fold:
-        """The first fold."""
-        return self._fold(way, 0)
-
-    def kept(self, way: Representation) -> bool:
-        """Whether all folds are in memory, or will be."""
-        every = 1.3 * self.first(way).data_bytes * len(self.rows.folds)
-        return len(self._kept[way.name]) == len(self.rows.folds) or self._used() + every <= self.memory
-
-    def folds(self, way: Representation) -> Iterator[Fold]:
-        """One after the other."""
-        for f in range(len(self.rows.folds)):
-            yield self._fold(way, f)
-
-    def _fold(self, way: Representation, f: int) -> Fold:
-        kept = self._kept.setdefault(way.name, {})
-        if f in kept:
-            return kept[f]
-        if way.name not in self._prepared:
-            self._prepared[way.name] = way.prepare(self.rows.X)
-        train, test = self.rows.folds[f]
-        X_train, X_test = self._prepared[way.name].fold(train, test)
-        rows, codes = self.rows, self.rows.codes[train]
-        weights = None if rows.weights is None else rows.weights[train]
-        weights = fitting_weights(codes, rows.classes, weights, self.class_weight)
-        fold = Fold(X_train, codes, weights, X_test, rows.classes)
-        self._make_room(way, fold)
-        if self._used() + 1.3 * fold.data_bytes <= self.memory:
-            kept[f] = fold
-        return fold
-
-    def _used(self) -> float:
-        return sum(1.3 * fold.data_bytes for folds in self._kept.values() for fold in folds.values())
-
-    def _make_room(self, way: Representation, fold: Fold) -> None:
-        """Other representations' folds go first."""
-        for name in list(self._kept):
-            if name != way.name and self._used() + 1.3 * fold.data_bytes > self.memory:
-                self._kept[name] = {}
-
-
 def _reason(error: Exception) -> str:
     said = str(error).splitlines()
     return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
-
-
-def fitting_weights(codes: Array, classes: Array, weights: Array | None, class_weight: Any) -> Array | None:
-    """Weights of rows times those of their classes; "balanced" looks at these rows only."""
-    if class_weight is None:
-        return weights
-    known = np.unique(codes)
-    if isinstance(class_weight, dict):
-        unknown = [label for label in class_weight if label not in classes]
-        if unknown:
-            raise ValueError(
-                f"class_weight has {unknown[0]!r}, which is no label: there are {classes.tolist()}."
-            )
-        numbers = {int(np.flatnonzero(classes == label)[0]): w for label, w in class_weight.items()}
-        class_weight = {code: w for code, w in numbers.items() if code in known}
-    of_class = np.zeros(len(classes))
-    of_class[known] = compute_class_weight(class_weight, classes=known, y=codes)
-    return of_class[codes] if weights is None else of_class[codes] * weights
 
 
 def available_memory() -> float:

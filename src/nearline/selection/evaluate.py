@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_array, check_consistent_length, indexable
 
+from nearline.answers import Answers, answers_of
 from nearline.arrays import Array, is_sparse
 from nearline.estimators import KNeighborsClassifier, LinearClassifier
 from nearline.estimators._base import encoded
 from nearline.estimators._neighbors import check_whole
-from nearline.selection.answers import Answers, answers_of
 from nearline.selection.comparison import TTest, corrected_t_test
 from nearline.selection.families import Family, Fold
 from nearline.selection.families.alone import Own

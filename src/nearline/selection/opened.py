@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from nearline.answers import Answers
 from nearline.arrays import Array, is_sparse
-from nearline.selection.answers import Answers
+from nearline.representations import is_frame
 from nearline.selection.intervals import Block, Interval, accuracy_interval, bootstrap
 from nearline.selection.leaderboard import shown
 from nearline.selection.scoring import SCORERS, Scorer
@@ -108,12 +109,7 @@ def fingerprint(X: Any, y: Array) -> str:
     elif isinstance(X, np.ndarray) and X.dtype != object:
         parts = (np.ascontiguousarray(X),)
     else:
-        parts = (repr(X.to_numpy().tolist() if _is_frame(X) else list(X)).encode(),)
+        parts = (repr(X.to_numpy().tolist() if is_frame(X) else list(X)).encode(),)
     for part in parts:
         digest.update(part if isinstance(part, bytes) else part.tobytes())
     return digest.hexdigest()
-
-
-def _is_frame(X: Any) -> bool:
-    """Whether X is a frame or series."""
-    return callable(getattr(X, "to_numpy", None))

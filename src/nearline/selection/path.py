@@ -60,7 +60,7 @@ def path(
     """
     risk = Risk(X, _targets(y), loss=loss, regularizer=regularizer, alpha=1.0, weights=weights, bias=bias)
     grid = _grid(risk, n_alphas, ratio) if alphas is None else checked_alphas(alphas)
-    return _solve(risk, grid, solver, tol)
+    return solutions(risk, grid, solver, tol)
 
 
 def coefficients(solutions: Iterable[tuple[float, Solution]]) -> Coefficients:
@@ -81,7 +81,10 @@ def coefficients(solutions: Iterable[tuple[float, Solution]]) -> Coefficients:
     return Coefficients(alphas, W, b)
 
 
-def _solve(risk: Risk, grid: Array, solver: Solver | str, tol: float) -> Iterator[tuple[float, Solution]]:
+def solutions(
+    risk: Risk, grid: Iterable[float], solver: Solver | str, tol: float
+) -> Iterator[tuple[float, Solution]]:
+    """(alpha, solution) along a grid, each from the last."""
     params = None
     for alpha in grid:
         solution = minimize(risk.with_alpha(alpha), solver, params, tol=tol)

@@ -9,12 +9,12 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.multiclass import check_classification_targets
 
-from nearline.arrays import Array, as_design, is_sparse
-from nearline.decision import decide
+from nearline.arrays import Array, is_sparse
+from nearline.estimators._base import encoded
 from nearline.estimators.linear import LinearClassifier
-from nearline.scores import LinearScore
+from nearline.selection.families import Fold
+from nearline.selection.families.paths import Path
 from nearline.selection.path import checked_alphas
-from nearline.solvers import minimize
 from nearline.tiles import side_by_side, steps
 
 
@@ -85,7 +85,7 @@ def path_scores(
     columns = side_by_side(
         lambda pair: _fold(model, X, y, grid, pair[0], pair[1], transformer),
         pairs,
-        work=100.0 * _cells(X) * len(grid),
+        cells=X.nnz if is_sparse(X) else np.prod(np.shape(X)),
     )
     scores, gaps = (np.column_stack(part) for part in zip(*columns))
     return PathScores(grid, scores, gaps)
@@ -99,23 +99,14 @@ def _fold(
     if transformer is not None:
         fitted = clone(transformer)
         X_train, X_test = fitted.fit_transform(X_train, y[train]), fitted.transform(X_test)
-    candidate = clone(model)
-    risk = candidate.risk(X_train, y[train])
-    X_test = as_design(X_test)
-    scores, gaps, params = np.empty(len(alphas)), np.full(len(alphas), np.nan), None
-    for i, alpha in enumerate(steps(alphas)):
-        solution = minimize(risk.with_alpha(alpha), candidate.solver, params, tol=candidate.tol)
-        params = solution.params
-        score = LinearScore(params.W.astype(X_test.dtype), params.b.astype(X_test.dtype), candidate.classes_)
-        scores[i] = np.mean(decide(score(X_test), score.classes) == y[test])
-        gaps[i] = np.nan if solution.gap is None else solution.gap
+    classes, codes = encoded(y)
+    fold = Fold(X_train, codes[train], None, X_test, classes)
+    scores, gaps = np.empty(len(alphas)), np.full(len(alphas), np.nan)
+    family = Path("path", model, tol=model.tol)
+    for outcome in steps(family.outcomes(fold, [{"alpha": alpha} for alpha in alphas])):
+        scores[outcome.number] = np.mean(outcome.answers.labels == codes[test])
+        gaps[outcome.number] = np.nan if outcome.gap is None else outcome.gap
     return scores, gaps
-
-
-def _cells(X: Any) -> int:
-    """Numbers in X, to tell whether folds are worth a thread each."""
-    shape = np.shape(X) if not is_sparse(X) else (X.nnz,)
-    return int(np.prod(shape))
 
 
 def _check_model(model: Any) -> None:

@@ -1,6 +1,5 @@
 """Scoring: how good answers are. A score that is undefined is NaN, shown as "n/a", never 0 (SPEC H7)."""
 
-import inspect
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,8 +9,8 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import get_scorer, get_scorer_names, roc_auc_score
 
+from nearline.answers import Answers, judgement
 from nearline.arrays import Array
-from nearline.selection.answers import Answers, Foretold
 
 SMALLEST = 1e-15  # a probability of 0 would make the log-loss infinite
 
@@ -141,20 +140,17 @@ def _name(scoring: Any) -> str:
 class Foreign:
     """A scorer of scikit-learn, or a function (estimator, X, y) of the user's; larger is better.
 
-    X holds the numbers of the rows, see :class:`Foretold`.
+    X holds the numbers of the rows, see :class:`nearline.answers.Foretold`.
     """
 
     judge: Any
     own: bool  # a function of the user's: its errors are the user's to see
 
     def __call__(self, answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
-        weighted = weights is not None and "sample_weight" in inspect.signature(self.judge).parameters
-        extra = {"sample_weight": weights} if weighted else {}
-        numbers = np.arange(len(codes), dtype=np.float64)[:, None]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what is undefined is NaN here
-                score = float(self.judge(Foretold(answers, classes), numbers, classes[codes], **extra))
+                score = judgement(self.judge, answers, classes, codes, weights)
         except (AttributeError, ValueError):
             if self.own:
                 raise

@@ -6,19 +6,20 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from nearline.answers import answers_of
 from nearline.arrays import Array
 from nearline.estimators._base import encoded
 from nearline.representations import representations
-from nearline.selection.answers import answers_of
 from nearline.selection.calibration import CalibratedClassifier
+from nearline.selection.chain import Chain
 from nearline.selection.checks import Finding, check
-from nearline.selection.contest import Contest, Rows, Rules, fitting_weights
+from nearline.selection.contest import Contest, Rules
 from nearline.selection.families import families
+from nearline.selection.fold_data import Rows, fitting_weights
 from nearline.selection.input import check_options, checked_groups, checked_rows
 from nearline.selection.leaderboard import Entry, Leaderboard
 from nearline.selection.opened import LockedRows, Opened, fingerprint, intervals_of
@@ -29,15 +30,6 @@ from nearline.selection.splits import FixedFolds, as_split
 
 class LeakageWarning(UserWarning):
     """The data may tell the answer in a way that new data will not."""
-
-
-class Chain(Pipeline):
-    """A representation and a model, which gets the sample weights."""
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit both on rows and labels."""
-        extra = {} if sample_weight is None else {"model__sample_weight": sample_weight}
-        return super().fit(X, y, **extra)
 
 
 def _has(method: str) -> Any:

@@ -9,7 +9,8 @@ from nearline.estimators import (
     SparsemaxClassifier,
 )
 from nearline.regularizers import ElasticNet
-from nearline.selection.families._base import PRESETS, Family, Fold, Outcome
+from nearline.representations import PRESETS
+from nearline.selection.families._base import Family, Fold, Outcome
 from nearline.selection.families.alone import (
     Bernoulli,
     Centroid,

@@ -8,10 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from nearline.answers import Answers, answers_of
 from nearline.arrays import Array, is_sparse
-from nearline.selection.answers import Answers, answers_of
-
-PRESETS = ("quick", "default", "thorough")
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,7 @@ class Outcome:
     predict_seconds: float
     size: int  # numbers that the model keeps, in bytes
     note: str = ""
+    gap: float | None = None  # certified, where there is a certificate
 
 
 @dataclass(frozen=True)

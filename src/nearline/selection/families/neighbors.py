@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from nearline.answers import Answers, Known
 from nearline.arrays import Array, is_sparse
 from nearline.estimators import KNeighborsClassifier
 from nearline.neighbors.index import Index
 from nearline.neighbors.vote import Decision, Electorate, Vote, voters
-from nearline.selection.answers import Answers, Known
 from nearline.selection.families._base import Family, Fold, Outcome
 
 KS = {

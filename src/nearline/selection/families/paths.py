@@ -9,13 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
+from nearline.answers import Answers, spread
 from nearline.arrays import Array, as_design, is_sparse
 from nearline.decision import decide
 from nearline.losses import Squared
 from nearline.risk import Risk
 from nearline.scores import LinearScore
-from nearline.selection.answers import Answers, spread
 from nearline.selection.families._base import Family, Fold, Outcome
+from nearline.selection.path import solutions
 from nearline.solvers import RidgeFactorization, Solution, minimize
 
 TOL = 1e-3  # of the fits on folds; the winner is fitted to its own tolerance
@@ -55,22 +56,20 @@ class Path(Family):
         risk, X_test = self._risk(fold, model), as_design(fold.X_test)
         known = np.searchsorted(fold.classes, model.classes_)
         order = np.argsort([-parameters["alpha"] for parameters in grid], kind="stable")
-        solutions = self._solutions(risk, [grid[number]["alpha"] for number in order])
-        for number, solution in zip(order, solutions, strict=True):
+        solved = self._solutions(risk, [grid[number]["alpha"] for number in order])
+        for number, solution in zip(order, solved, strict=True):
             params, fitted = solution.params, perf_counter()
             answers = self._answers(risk, solution, known, X_test, fold.n_classes)
             end = perf_counter()
             size = (params.W.size + params.b.size) * risk.X.dtype.itemsize
-            yield Outcome(int(number), answers, fitted - start, end - fitted, size, _note(solution))
+            yield Outcome(
+                int(number), answers, fitted - start, end - fitted, size, _note(solution), solution.gap
+            )
             start = perf_counter()
 
     def _solutions(self, risk: Risk, alphas: list[float]) -> Iterator[Solution]:
         """From large alphas to small, each from the last."""
-        params = None
-        for alpha in alphas:
-            solution = minimize(risk.with_alpha(alpha), self.model.solver, params, tol=self.tol)
-            params = solution.params
-            yield solution
+        return (solution for _, solution in solutions(risk, alphas, self.model.solver, self.tol))
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
         return self.effort * super().cost(fold, grid)

@@ -1,5 +1,6 @@
 """Answers: what a fitted candidate says about rows it has not seen, for scorers of any kind."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -122,3 +123,11 @@ class Foretold(ClassifierMixin, BaseEstimator):
 
 def _numbers(X: Any) -> Array:
     return np.asarray(X)[:, 0].astype(np.intp)
+
+
+def judgement(judge: Any, answers: Answers, classes: Array, codes: Array, weights: Array | None) -> float:
+    """What a scorer of scikit-learn, or a function (estimator, X, y), says of answers about rows of known classes."""
+    weighted = weights is not None and "sample_weight" in inspect.signature(judge).parameters
+    extra = {"sample_weight": weights} if weighted else {}
+    numbers = np.arange(len(codes), dtype=np.float64)[:, None]
+    return float(judge(Foretold(answers, classes), numbers, classes[codes], **extra))

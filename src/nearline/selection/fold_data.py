@@ -1,0 +1,101 @@
+"""FoldData: rows as numbers, fold by fold, made once for all families (SPEC H3)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.estimators._base import class_weights
+from nearline.representations import Representation
+from nearline.selection.families import Fold
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of the training part, and the folds in which they are used."""
+
+    X: Any
+    codes: Array
+    classes: Array
+    weights: Array | None
+    folds: list[tuple[Array, Array]]
+    independent: bool = True  # not of groups, nor in time
+
+    @property
+    def test_to_train(self) -> float:
+        return float(np.mean([len(test) / len(train) for train, test in self.folds]))
+
+
+class FoldData:
+    """Folds as numbers, kept for the next family while they fit into the memory given."""
+
+    def __init__(self, rows: Rows, class_weight: Any, memory: float) -> None:
+        self.rows, self.class_weight, self.memory = rows, class_weight, memory
+        self._prepared: dict[str, Any] = {}
+        self._kept: dict[str, dict[int, Fold]] = {}
+
+    def all_fit(self, ways: list[Representation]) -> bool:
+        """Whether the folds of all representations fit; those of the first tell how large they are."""
+        if not ways:
+            return True
+        each = self.first(ways[0]).data_bytes * 1.3 * len(self.rows.folds)
+        return each * len(ways) <= self.memory
+
+    def first(self, way: Representation) -> Fold:
+        """The first fold."""
+        return self.fold(way, 0)
+
+    def keep_all(self, way: Representation) -> bool:
+        """Make all folds and keep them, if they fit."""
+        every = 1.3 * self.first(way).data_bytes * len(self.rows.folds)
+        kept = self._kept[way.name]
+        if len(kept) < len(self.rows.folds) and self._used() + every <= self.memory:
+            for f in range(len(self.rows.folds)):
+                self.fold(way, f)
+        return len(kept) == len(self.rows.folds)
+
+    def fold(self, way: Representation, f: int) -> Fold:
+        """Fold number f."""
+        kept = self._kept.setdefault(way.name, {})
+        if f in kept:
+            return kept[f]
+        if way.name not in self._prepared:
+            self._prepared[way.name] = way.prepare(self.rows.X)
+        train, test = self.rows.folds[f]
+        X_train, X_test = self._prepared[way.name].fold(train, test)
+        rows, codes = self.rows, self.rows.codes[train]
+        weights = None if rows.weights is None else rows.weights[train]
+        weights = fitting_weights(codes, rows.classes, weights, self.class_weight)
+        fold = Fold(X_train, codes, weights, X_test, rows.classes)
+        self._make_room(way, fold)
+        if self._used() + 1.3 * fold.data_bytes <= self.memory:
+            kept[f] = fold
+        return fold
+
+    def _used(self) -> float:
+        return sum(1.3 * fold.data_bytes for folds in self._kept.values() for fold in folds.values())
+
+    def _make_room(self, way: Representation, fold: Fold) -> None:
+        """Other representations' folds go first."""
+        for name in list(self._kept):
+            if name != way.name and self._used() + 1.3 * fold.data_bytes > self.memory:
+                self._kept[name] = {}
+
+
+def fitting_weights(codes: Array, classes: Array, weights: Array | None, class_weight: Any) -> Array | None:
+    """Weights of rows times those of their classes; "balanced" looks at these rows only."""
+    if class_weight is None:
+        return weights
+    known = np.unique(codes)
+    if isinstance(class_weight, dict):
+        unknown = [label for label in class_weight if label not in classes]
+        if unknown:
+            raise ValueError(
+                f"class_weight has {unknown[0]!r}, which is no label: there are {classes.tolist()}."
+            )
+        numbers = {int(np.flatnonzero(classes == label)[0]): w for label, w in class_weight.items()}
+        class_weight = {code: w for code, w in numbers.items() if code in known}
+    of_class = np.zeros(len(classes))
+    of_class[known] = class_weights(class_weight, known, codes)
+    return of_class[codes] if weights is None else of_class[codes] * weights

@@ -1,0 +1,84 @@
+"""How good probabilities are: the reliability curve and the Brier score (SPEC H7)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.selection.intervals import wilson
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Confidence against accuracy in equal bins of the confidence; NaN where a bin is empty."""
+
+    edges: Array  # (n_bins + 1,)
+    confidence: Array  # (n_bins,) mean probability of the predicted class
+    accuracy: Array  # (n_bins,) share of rows whose predicted class is theirs
+    count: Array  # (n_bins,)
+    low: Array  # (n_bins,) Wilson's 95% interval of the accuracy
+    high: Array
+    expected_calibration_error: float  # sum of count / n |accuracy - confidence|
+
+
+def reliability_curve(y: Any, probabilities: Any, classes: Any, n_bins: int = 10) -> Reliability:
+    """How often rows predicted with a confidence, the largest of their probabilities, are right.
+
+    Examples
+    --------
+    >>> curve = reliability_curve(["a", "b", "a"], [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]], ["a", "b"], n_bins=2)
+    >>> curve.count.tolist(), round(float(curve.accuracy[1]), 3), round(curve.expected_calibration_error, 3)
+    ([0, 3], 0.333, 0.467)
+    """
+    P, is_own = _checked_probabilities(y, probabilities, classes)
+    if n_bins < 1:
+        raise ValueError(f"n_bins must be at least 1, got {n_bins}.")
+    predicted = P.argmax(axis=1)
+    rows = np.arange(len(P))
+    confidence, right = P[rows, predicted], is_own[rows, predicted]
+    edges = np.linspace(0.0, 1.0, n_bins + 1)
+    bins = np.searchsorted(edges[1:-1], confidence)
+    count = np.bincount(bins, minlength=n_bins)
+    hits = np.bincount(bins, weights=right, minlength=n_bins)
+    total = np.bincount(bins, weights=confidence, minlength=n_bins)
+    ends = [wilson(hit, n) for hit, n in zip(hits, count)]
+    empty = np.full(n_bins, np.nan)
+    return Reliability(
+        edges,
+        np.divide(total, count, out=empty.copy(), where=count > 0),
+        np.divide(hits, count, out=empty.copy(), where=count > 0),
+        count,
+        np.array([end.low for end in ends]),
+        np.array([end.high for end in ends]),
+        float(np.abs(hits - total).sum() / len(P)),
+    )
+
+
+def brier_score(y: Any, probabilities: Any, classes: Any) -> float:
+    """Mean over rows of sum_c (p_c - [y = c])^2, from 0 to 2; for two classes twice scikit-learn's ``brier_score_loss``.
+
+    Examples
+    --------
+    >>> round(brier_score(["a", "b"], [[0.9, 0.1], [0.4, 0.6]], classes=["a", "b"]), 3)
+    0.17
+    """
+    P, is_own = _checked_probabilities(y, probabilities, classes)
+    return float(((P - is_own) ** 2).sum(axis=1).mean())
+
+
+def _checked_probabilities(y: Any, probabilities: Any, classes: Any) -> tuple[Array, Array]:
+    """P (n, C), and which class is each row's own (n, C)."""
+    P, labels = np.asarray(probabilities, dtype=np.float64), np.asarray(classes)
+    y = np.asarray(y)
+    if not len(y) or P.shape != (len(y), len(labels)) or not ((P >= 0) & (P <= 1 + 1e-6)).all():
+        raise ValueError(
+            f"probabilities must be numbers from 0 to 1 of shape ({len(y)}, {len(labels)}), a row for each of y (at least "
+            f"one) and a column for each of classes, got shape {P.shape}."
+        )
+    is_own = y[:, None] == labels[None, :]
+    if not is_own.any(axis=1).all():
+        raise ValueError(
+            f"y has {y[~is_own.any(axis=1)][0]!r}, which is not among classes: {labels.tolist()}."
+        )
+    return P, is_own
