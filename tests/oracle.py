@@ -1,5 +1,6 @@
 """Slow, obvious reference code: one row and one class at a time, straight from the formulas."""
 
+import itertools
 import math
 
 import numpy as np
@@ -71,3 +72,76 @@ def numeric_gradient(function, point, step=1e-6):
         down[index] -= step
         gradient[index] = (function(up) - function(down)) / (2.0 * step)
     return gradient
+
+
+def spectrum(s, t, n):
+    """Products of the numbers of times that each n-gram occurs."""
+    grams = [[tuple(x[i : i + n]) for i in range(len(x) - n + 1)] for x in (s, t)]
+    return float(sum(grams[0].count(u) * grams[1].count(u) for u in set(grams[0])))
+
+
+def subsequence(s, t, length, decay):
+    """Each choice of places in s and in t that spells the same: decay to the power of how far both reach (Lodhi 2002)."""
+    total = 0.0
+    for i in itertools.combinations(range(len(s)), length):
+        for j in itertools.combinations(range(len(t)), length):
+            if all(s[a] == t[b] for a, b in zip(i, j)):
+                total += decay ** (i[-1] - i[0] + 1 + j[-1] - j[0] + 1)
+    return total
+
+
+# Trees are (label, child, ...) here, a leaf is (label,).
+
+
+def nodes(tree):
+    """The tree and all below it."""
+    return [tree, *(node for child in tree[1:] for node in nodes(child))]
+
+
+def subset_fragments(tree):
+    """All fragments with their root here: each child is cut off, or goes on with a fragment of its own (Collins 2002).
+
+    Given as (fragment, number of productions in it).
+    """
+    label, *children = tree
+    choices = []
+    for child in children:
+        cut = [((child[0],), 0)]
+        choices.append(cut + (subset_fragments(child) if len(child) > 1 else []))
+    return [
+        ((label, *(part for part, _ in choice)), 1 + sum(size for _, size in choice))
+        for choice in itertools.product(*choices)
+    ]
+
+
+def subset_tree(s, t, decay, leaves=False):
+    """decay to the power of the productions, for each pair of equal fragments."""
+
+    def all_of(tree):
+        inner = [fragment for node in nodes(tree) if len(node) > 1 for fragment in subset_fragments(node)]
+        return inner + [((node[0], "leaf"), 1) for node in nodes(tree) if len(node) == 1 and leaves]
+
+    return sum(decay**size for fragment, size in all_of(s) for other, _ in all_of(t) if fragment == other)
+
+
+def complete_subtree(s, t, decay, leaves=False):
+    """decay to the power of the inner nodes, for each pair of equal complete subtrees."""
+    size = {node: sum(len(below) > 1 for below in nodes(node)) or 1 for node in nodes(s)}
+    return sum(decay ** size[a] for a in nodes(s) for b in nodes(t) if a == b and (leaves or len(a) > 1))
+
+
+def partial_tree(s, t, decay, mu, terminal):
+    """By enumeration of all choices of as many children of both nodes (Moschitti 2006)."""
+
+    def common(a, b):
+        if a[0] != b[0]:
+            return 0.0
+        total = decay**2 * (terminal if len(a) == len(b) == 1 else 1.0)
+        for size in range(1, min(len(a), len(b))):
+            for i in itertools.combinations(range(1, len(a)), size):
+                for j in itertools.combinations(range(1, len(b)), size):
+                    gaps = (i[-1] - i[0] + 1 - size) + (j[-1] - j[0] + 1 - size)
+                    total += decay**gaps * math.prod(common(a[p], b[q]) for p, q in zip(i, j))
+        return mu * total
+
+    return sum(common(a, b) for a in nodes(s) for b in nodes(t))

@@ -76,6 +76,23 @@ def write_lines(folder):
     return folder / "file.txt", {}
 
 
+def write_fasta(folder):
+    records = [">s1 label=fish\nACGT\nACG\n", ">s2 label=cat\nTTGA\n", ">s3 label=cat\nTTGC\n"]
+    (folder / "file").write_text("".join(records))
+    return folder / "file", {}
+
+
+def write_trees(folder):
+    (folder / "file").write_text("".join(f"{a}\t(S (NP {a}) (VP sat))\n" for a in ANIMALS))
+    return folder / "file", {}
+
+
+def write_kelp(folder):
+    lines = (f"{a} |BT:grct| (S(NP({a}))) |ET| |BT:lct| (S({a})) |ET|\n" for a in ANIMALS)
+    (folder / "file").write_text("".join(lines))
+    return folder / "file", {}
+
+
 def write_images(folder):
     rng = np.random.default_rng(0)
     for i, animal in enumerate(ANIMALS):
@@ -95,6 +112,9 @@ WRITERS = {
     "folder of texts": write_text_folder,
     "folder of class files": write_class_files,
     "lines of text": write_lines,
+    "FASTA": write_fasta,
+    "bracketed trees": write_trees,
+    "KeLP": write_kelp,
     "folder of images": write_images,
 }
 PARTS = ("CSV", "Parquet", "JSON lines", "LIBSVM", "npy", "lines of text")

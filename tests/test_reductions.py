@@ -250,19 +250,19 @@ def test_fitted_joint_machines_have_convex_regions(model):
 
 def test_pairwise_coupling():
     """Consistent pairs give their common distribution back; else the sum of squares is least."""
-    from nearline.estimators.reductions import couple
+    from nearline.estimators._pairs import Pairs
 
     rng = np.random.default_rng(0)
     pairs = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
     truth = rng.dirichlet(np.ones(4), size=20)
     consistent = np.column_stack([truth[:, j] / (truth[:, i] + truth[:, j]) for i, j in pairs])
-    np.testing.assert_allclose(couple(consistent, pairs, 4), truth, atol=1e-9)
+    np.testing.assert_allclose(Pairs(4).coupled(consistent), truth, atol=1e-9)
     p = rng.uniform(0.1, 0.9, size=(20, 6))
 
     def cost(q):
         return sum((p[:, k] * q[:, i] - (1 - p[:, k]) * q[:, j]) ** 2 for k, (i, j) in enumerate(pairs))
 
-    best = couple(p, pairs, 4)
+    best = Pairs(4).coupled(p)
     for _ in range(50):
         other = np.clip(best + 0.05 * rng.normal(size=best.shape), 0, None)
         other /= other.sum(axis=1, keepdims=True)

@@ -149,6 +149,7 @@ INPUTS = {
         {"i": [1, None, 3] * 20, "e": pl.Series(["a", "b"] * 30, dtype=pl.Categorical)}
     ),
     "names": [f"{'abc'[i % 3]}ov{'xyzw'[i % 4]}ski" for i in range(N)],
+    "trees": [f"(S (NP {'abc'[i % 3]}) (VP (V {'de'[i % 2]}) (NP {'fg'[i % 5 % 2]})))" for i in range(N)],
     "time zones": pd.DataFrame(
         {"t": pd.date_range("2020", periods=N, freq="7h", tz="Europe/Rome"), "s": ["p", "q"] * 30}
     ),
@@ -482,7 +483,8 @@ def test_short_strings_are_cut_into_characters_and_long_texts_into_words():
     assert representations(["Kowalski"], "quick")[0].longest == 5
     assert representations(["word " * 100], "thorough")[1].longest == 4
     assert tried("Kowalski", "quick") == ["characters"]
-    assert tried("acgtacgt", "default") == ["characters"]
+    assert tried("acgtacgt", "default") == ["characters", "subsequences"]
+    assert tried("(S (NP a) (VP b))", "default") == ["subset-trees", "words"]
     assert tried("who was the first", "quick") == ["words"]
     assert tried("who was the first", "default") == ["words", "characters"]
     assert tried("word " * 100, "default") == ["words"]

@@ -18,11 +18,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import nearline
-from nearline import FAMILIES, LeakageWarning, TryThemAll
+from nearline import FAMILIES, LeakageWarning, LinearClassifier, TryThemAll
+from nearline.kernels import RBF
 from nearline.representations import REPRESENTATIONS
 from nearline.selection.contest import Contest, Rules
 from nearline.selection.families import Fold, families
 from nearline.selection.families._base import fit_weighted
+from nearline.selection.families.kernels import LowRank, SupportVectors
 from nearline.selection.fold_data import Rows
 from nearline.selection.progress import Silent
 from nearline.selection.scoring import SCORERS, as_scorers
@@ -73,12 +75,49 @@ def folds_for(family, weights):
     )
 
 
+def gram_fold(weights):
+    X, y = rows_of(n=150)
+    codes = np.unique(y, return_inverse=True)[1]
+    w = None if not weights else np.random.default_rng(1).integers(1, 4, 100).astype(float)
+    K = RBF(0.1)(X)
+    return Fold(K[:100, :100], codes[:100], w, K[100:, :100], np.arange(3), gram=True), X
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_kernel_families_on_a_gram_matrix(weights):
+    """The fits of a representation that is a kernel are those of machines that have the kernel."""
+    fold, X = gram_fold(weights)
+    tried = [family for family in families("thorough") if "gram" in family.takes]
+    assert {family.name for family in tried} >= {"kernel SVM", "kernel least squares", "k-NN, kernel"}
+    for family in tried:
+        grid = family.grid(fold, "default")
+        for outcome in family.outcomes(fold, grid):
+            model = family.estimator(grid[outcome.number]).set_params(kernel=RBF(0.1))
+            fit_weighted(model, Fold(X[:100], fold.codes, fold.weights, X[100:], fold.classes))
+            different = np.mean(model.predict(X[100:]) != outcome.answers.labels)
+            assert different <= 0.04, (family.name, grid[outcome.number])
+
+
+def test_low_rank_where_the_gram_matrix_is_too_large():
+    family = LowRank(fewest_rows=50)
+    fold = folds_for(family, False)[0]
+    assert FAMILIES["kernel SVM"].refuses(fold) is None
+    assert SupportVectors("kernel SVM", most_rows=50).refuses(fold).startswith("a Gram matrix of 100 rows")
+    assert LowRank().refuses(fold) == ""
+    assert family.refuses(fold) is None
+    grid = family.grid(fold, "default")
+    for outcome in family.outcomes(fold, grid):
+        model = family.estimator(grid[outcome.number]).fit(fold.X_train, fold.labels)
+        assert np.mean(model.predict(fold.X_test) == outcome.answers.labels) > 0.9
+        assert "the Gram matrix is off by" in outcome.note
+
+
 @pytest.mark.parametrize("weights", [False, True])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_each_candidate_equals_a_fit_alone(name, weights):
     family = FAMILIES[name]
     for fold in folds_for(family, weights):
-        if family.refuses(fold):
+        if "numbers" not in family.takes or family.refuses(fold) is not None:
             continue
         grid = family.grid(fold, "default")
         outcomes = list(family.outcomes(fold, grid))
@@ -98,14 +137,16 @@ def test_each_candidate_equals_a_fit_alone(name, weights):
 
 def check_path(model, fold, outcome):
     """The risk is within the gaps of both; labels differ only where scores are nearly equal."""
-    model.set_params(tol=1e-6)
+    if "tol" in model.get_params():
+        model.set_params(tol=1e-6)
     fit_weighted(model, fold)
     alone, scores = model.decision_function(fold.X_test), outcome.answers.scores
-    risk = model.risk(fold.X_train, fold.codes, fold.weights)
-    assert outcome.note == ""  # certified
-    best = model.solution_.value
-    assert model.gap_ is not None
-    assert model.gap_ * risk.null_value + best >= 0
+    if isinstance(model, LinearClassifier):
+        risk = model.risk(fold.X_train, fold.codes, fold.weights)
+        assert outcome.note == ""  # certified
+        best = model.solution_.value
+        assert model.gap_ is not None
+        assert model.gap_ * risk.null_value + best >= 0
     different = outcome.answers.labels != model.predict(fold.X_test)
     if scores.ndim == 1:
         near = np.abs(alone) < 0.2 * np.abs(alone).max()
@@ -137,7 +178,7 @@ def test_a_class_that_a_fold_has_not_seen():
     train = codes[:60] != 1
     fold = Fold(X[:60][train], codes[:60][train], None, X[60:], np.arange(3))
     for family in FAMILIES.values():
-        if family.refuses(fold):
+        if "numbers" not in family.takes or family.refuses(fold) is not None:
             continue
         for outcome in family.outcomes(fold, family.grid(fold, "quick")[:2]):
             assert set(np.unique(outcome.answers.labels)) <= {0, 2}, family.name
@@ -150,7 +191,12 @@ def test_a_class_that_a_fold_has_not_seen():
 
 
 def test_families_by_name():
-    assert [f.name for f in families(include=["k-NN"])] == ["k-NN, L2", "k-NN, cosine", "k-NN, L1"]
+    assert [f.name for f in families(include=["k-NN"])] == [
+        "k-NN, L2",
+        "k-NN, cosine",
+        "k-NN, L1",
+        "k-NN, kernel",
+    ]
     assert "sparsemax" not in [f.name for f in families(exclude="sparsemax")]
     assert len(families("thorough")) > len(families()) > len(families("quick"))
     with pytest.raises(ValueError, match=r"include: no family is called 'forest'. There are: majority"):

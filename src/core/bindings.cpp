@@ -11,4 +11,6 @@ NL_DEFINE_MODULE(NL_MODULE, m) {
     nearline::bind_sgd(m);
     nearline::bind_dual(m);
     nearline::bind_neighbors(m);
+    nearline::bind_kernels(m);
+    nearline::bind_smo(m);
 }

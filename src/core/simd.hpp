@@ -94,6 +94,28 @@ using Reals = Vec<double>;
 using Integers = Vec<std::int64_t>;  // also the type of comparisons of Reals
 constexpr std::size_t kReals = kLanes<double>;
 
+// As many numbers as Reals holds, of either width, as Reals and back.
+template <class T>
+NL_INLINE Reals reals_of(const T* p) {
+    if constexpr (sizeof(T) == sizeof(double)) {
+        return load(p);
+    } else {
+        typedef float Few __attribute__((vector_size(kVectorBytes / 2), aligned(4), may_alias));
+        return __builtin_convertvector(*reinterpret_cast<const Few*>(p), Reals);
+    }
+}
+
+template <class T>
+NL_INLINE void store_reals(T* p, Reals v) {
+    if constexpr (sizeof(T) == sizeof(double)) {
+        store(p, v);
+    } else {
+        typedef float Few __attribute__((vector_size(kVectorBytes / 2)));
+        typedef float Loose __attribute__((vector_size(kVectorBytes / 2), aligned(4), may_alias));
+        *reinterpret_cast<Loose*>(p) = __builtin_convertvector(v, Few);
+    }
+}
+
 NL_INLINE Integers bits_of(Reals x) {
     Integers i;
     std::memcpy(&i, &x, sizeof i);

@@ -346,3 +346,72 @@ def pack_rows_of_filter(
 
 def tree_order(v: Array, r: int, leaf: int, order: Array) -> None:
     """Order in which every `leaf` consecutive rows of v are near each other in the first r coordinates."""
+
+def subsequence_kernel(
+    symbols: Array,
+    starts: Array,
+    ranks: Array,
+    alphabet: int,
+    length: int,
+    decay: float,
+    kind: str,
+    out: Array,
+) -> None:
+    """Gap-weighted subsequence kernel of strings of symbols 0 .. alphabet - 1."""
+
+def count_products(
+    starts: Array, features: Array, counts: Array, groups: Array, weights: Array, kind: str, out: Array
+) -> None:
+    """Inner products of rows of counts, each group of features times its weight."""
+
+def subset_tree_kernel(
+    labels: Array,
+    arities: Array,
+    starts: Array,
+    ranks: Array,
+    decay: float,
+    leaves: bool,
+    kind: str,
+    out: Array,
+) -> None:
+    """Subset-tree kernel of trees given as labels and numbers of children, children before parents."""
+
+def partial_tree_kernel(
+    labels: Array,
+    arities: Array,
+    starts: Array,
+    ranks: Array,
+    decay: float,
+    mu: float,
+    terminal: float,
+    kind: str,
+    out: Array,
+) -> None:
+    """Partial-tree kernel of trees given as labels and numbers of children, children before parents."""
+
+def complete_subtrees(labels: Array, arities: Array, starts: Array, numbers: Array, sizes: Array) -> int:
+    """Numbers each node by all that hangs below it; sizes counts the nodes there that are no leaves."""
+
+def hinge_certificates(starts: Array, y: Array, C: Array, beta: Array, F: Array, results: Array) -> None:
+    """Fills (b, primal, dual, primal of the best constant) of each two-class problem."""
+
+def smo(
+    K: Array,
+    at: Array,
+    starts: Array,
+    y: Array,
+    C: Array,
+    beta: Array,
+    F: Array,
+    tol: float,
+    max_iter: int,
+    shrinking: bool,
+    results: Array,
+) -> None:
+    """Solve two-class problems over rows of one Gram matrix; fills beta, F and (violation, steps)."""
+
+def gaussian_between(K: Array, a: Array, b: Array, gamma: float) -> None:
+    """Inner products -> exp(-gamma |a_i - b_j|^2) in place, given squared norms."""
+
+def gaussian_among(K: Array, norms: Array, gamma: float) -> None:
+    """The same for a Gram matrix whose products are on and below the diagonal; both halves are written."""

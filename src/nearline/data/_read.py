@@ -8,9 +8,11 @@ from nearline.data._base import DataError, Format, Request, Schema, Table
 from nearline.data._files import compression, first_bytes, readable
 from nearline.data.arrays import ArrayArchive, ArrayFile
 from nearline.data.delimited import Delimited
+from nearline.data.fasta import Fasta
 from nearline.data.images import ImageFolder
 from nearline.data.libsvm import LibSVM
 from nearline.data.texts import ClassFiles, TextFolder, TextLines
+from nearline.data.trees import BracketedTrees, KeLP
 from nearline.data.typed import JsonLines, Parquet
 
 # in the order in which they are asked whether a path is theirs
@@ -20,6 +22,9 @@ FILES: list[Format] = [
     ArrayArchive(),
     Parquet(),
     JsonLines(),
+    Fasta(),
+    KeLP(),
+    BracketedTrees(),
     LibSVM(),
     TextLines(),
     Delimited(),
@@ -47,8 +52,8 @@ def read(
 
     Parameters
     ----------
-    path : a file (CSV, TSV, Parquet, JSON lines, LIBSVM, .npy, .npz, lines of text; also .gz, .bz2, .xz, .zip), or a folder
-        of images or texts with a sub-folder a class, or with a text file a class.
+    path : a file (CSV, TSV, Parquet, JSON lines, LIBSVM, FASTA, trees in brackets, .npy, .npz, lines of text; also .gz, .bz2,
+        .xz, .zip), or a folder of images or texts with a sub-folder a class, or with a text file a class.
     target : the column of labels: its name, its number counted from 1 (-1 is the last), "first" or "last".
     like : a table that was read before, or its ``schema``: its columns, types and spelling of classes are those of this one.
     columns : the columns to classify by; all others are left out. In an .npz file, the name of the array of rows.

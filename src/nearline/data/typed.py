@@ -96,7 +96,7 @@ def _lines(text: str) -> str:
         return text
     try:
         found = json.loads(text)
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, RecursionError):
         return text
     return "\n".join(map(json.dumps, found)) if isinstance(found, list) else text
 

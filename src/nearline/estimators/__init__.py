@@ -2,6 +2,13 @@
 
 from nearline.estimators.bayes import BernoulliNB, GaussianNB, MultinomialNB
 from nearline.estimators.discriminant import LinearDiscriminantAnalysis, NearestCentroid
+from nearline.estimators.gaussian_process import GaussianProcessClassifier
+from nearline.estimators.kernel_least_squares import KernelLeastSquares
+from nearline.estimators.kernel_logistic import KernelLogisticRegression
+from nearline.estimators.kernel_maps import Nystroem, RandomFourierFeatures
+from nearline.estimators.kernel_neighbors import KernelNeighborsClassifier
+from nearline.estimators.kernel_perceptron import KernelPerceptron
+from nearline.estimators.kernel_svm import KernelSVM
 from nearline.estimators.least_squares import LeastSquaresClassifier
 from nearline.estimators.linear import LinearClassifier, LogisticRegression, SparsemaxClassifier
 from nearline.estimators.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -29,6 +36,14 @@ ESTIMATORS = {
         KNeighborsClassifier,
         KNeighborsRegressor,
         NeighborsTransfer,
+        KernelSVM,
+        KernelLeastSquares,
+        KernelLogisticRegression,
+        KernelPerceptron,
+        KernelNeighborsClassifier,
+        GaussianProcessClassifier,
+        Nystroem,
+        RandomFourierFeatures,
     )
 }
 
@@ -36,8 +51,14 @@ __all__ = [
     "ESTIMATORS",
     "BernoulliNB",
     "GaussianNB",
+    "GaussianProcessClassifier",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
+    "KernelLeastSquares",
+    "KernelLogisticRegression",
+    "KernelNeighborsClassifier",
+    "KernelPerceptron",
+    "KernelSVM",
     "LeastSquaresClassifier",
     "LinearClassifier",
     "LinearDiscriminantAnalysis",
@@ -46,8 +67,10 @@ __all__ = [
     "MultinomialNB",
     "NearestCentroid",
     "NeighborsTransfer",
+    "Nystroem",
     "OneVsOne",
     "OneVsRest",
     "Perceptron",
+    "RandomFourierFeatures",
     "SparsemaxClassifier",
 ]

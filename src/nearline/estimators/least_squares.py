@@ -85,7 +85,7 @@ class LeastSquaresClassifier(LinearClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the scores to the coded labels; sample weights count as repetitions of rows."""
         X, targets, weights = self._validate_fit(X, y, sample_weight, self.class_weight)
-        alphas = _checked_alphas(self.alpha)
+        alphas = checked_alphas(self.alpha)
         risk = Risk(
             X,
             targets,
@@ -149,7 +149,7 @@ def score_of(
         ) from error
 
 
-def _checked_alphas(alpha: Any) -> list[float]:
+def checked_alphas(alpha: Any) -> list[float]:
     """One number, or a sequence of at least one, as a list."""
     if isinstance(alpha, numbers.Real):
         return [checked_alpha(alpha)]

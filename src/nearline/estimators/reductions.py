@@ -1,6 +1,5 @@
 """One-vs-rest and one-vs-one: many classes by any two-class estimator (SPEC E9)."""
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -8,6 +7,7 @@ from sklearn.utils import _safe_indexing
 
 from nearline.arrays import Array
 from nearline.estimators._base import Classifier
+from nearline.estimators._pairs import Pairs, normalized
 from nearline.estimators._reduction import Reduction, base_has
 
 
@@ -99,7 +99,7 @@ class OneVsRest(Reduction):
             others = np.stack([np.delete(1.0 - p, k, axis=1).prod(axis=1) for k in range(p.shape[1])], axis=1)
             scores[:, self._claimants] = p * others
             scores[:, self._reference] = (1.0 - p).prod(axis=1)
-        return _normalized(scores)
+        return normalized(scores)
 
 
 class OneVsOne(Reduction):
@@ -145,7 +145,7 @@ class OneVsOne(Reduction):
         n_classes = len(self.classes_)
         count = np.bincount(targets, weights=sample_weight, minlength=n_classes)
         alphas = _alphas(self.estimator) if self.scale_alpha else {}
-        self.pairs_ = np.array(list(combinations(range(n_classes), 2)))
+        self.pairs_ = Pairs(n_classes).numbers
         self.estimators_ = []
         for i, j in self.pairs_:
             rows = np.flatnonzero((targets == i) | (targets == j))
@@ -156,23 +156,10 @@ class OneVsOne(Reduction):
             self.estimators_.append(self._fit_one(own, targets[rows] == j, weights, parameters))
 
     def _votes(self, F: Array) -> Array:
-        votes = np.zeros((len(F), len(self.classes_)), dtype=np.intp)
-        for (i, j), f in zip(self.pairs_, F.T):
-            votes[:, j] += f >= 0
-            votes[:, i] += f < 0
-        return votes
-
-    def _sums(self, F: Array) -> Array:
-        sums = np.zeros((len(F), len(self.classes_)))
-        for (i, j), f in zip(self.pairs_, F.T):
-            sums[:, j] += f
-            sums[:, i] -= f
-        return sums
+        return Pairs(len(self.classes_)).votes(F)
 
     def _choose(self, F: Array) -> Array:
-        votes = self._votes(F)
-        first = votes == votes.max(axis=1, keepdims=True)
-        return np.asarray(np.where(first, self._sums(F), -np.inf).argmax(axis=1))
+        return Pairs(len(self.classes_)).choose(F)
 
     @base_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Array:
@@ -180,8 +167,7 @@ class OneVsOne(Reduction):
         F = self._two_class_scores(X)
         if len(self.classes_) == 2:
             return F[:, 0]
-        sums = self._sums(F)
-        return np.asarray(self._votes(F) + sums / (3.0 * (np.abs(sums) + 1.0)))
+        return Pairs(len(self.classes_)).scores(F)
 
     @base_has("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
@@ -189,35 +175,7 @@ class OneVsOne(Reduction):
         p = self._second_probabilities(X)
         if len(self.classes_) == 2:
             return np.column_stack([1.0 - p[:, 0], p[:, 0]])
-        return couple(np.clip(p, 1e-7, 1.0 - 1e-7), self.pairs_, len(self.classes_))
-
-
-def couple(p: Array, pairs: Array, n_classes: int) -> Array:
-    """Class probabilities (n, C) that fit those of the pairs best: p[:, k] = P(j | i or j) for pair k = (i, j).
-
-    The minimum of sum over i != j of (r_ji p_i - r_ij p_j)^2 subject to sum p = 1 solves a linear system of C + 1
-    unknowns, one for each row (Wu, Lin and Weng 2004, their second method).
-    """
-    n = len(p)
-    r = np.zeros((n, n_classes, n_classes))
-    for (i, j), second in zip(pairs, p.T):
-        r[:, j, i], r[:, i, j] = second, 1.0 - second
-    system = np.ones((n, n_classes + 1, n_classes + 1))
-    system[:, -1, -1] = 0.0
-    system[:, :-1, :-1] = -r * r.transpose(0, 2, 1)
-    diagonal = np.arange(n_classes)
-    system[:, diagonal, diagonal] = (r**2).sum(axis=1)
-    right = np.zeros((n_classes + 1, 1))
-    right[-1] = 1.0
-    solution = np.linalg.solve(system, np.broadcast_to(right, (n, n_classes + 1, 1)))[:, :-1, 0]
-    return _normalized(np.maximum(solution, 0.0))
-
-
-def _normalized(scores: Array) -> Array:
-    """Rows divided by their sum; all alike where that is 0."""
-    total = scores.sum(axis=1, keepdims=True)
-    alike = np.full_like(scores, 1.0 / scores.shape[1])
-    return np.divide(scores, total, out=alike, where=total > 0)
+        return Pairs(len(self.classes_)).coupled(np.clip(p, 1e-7, 1.0 - 1e-7))
 
 
 def _alphas(estimator: Any) -> dict[str, float]:

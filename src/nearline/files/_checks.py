@@ -10,6 +10,9 @@ from sklearn.pipeline import Pipeline
 from nearline.estimators import KNeighborsClassifier, Perceptron
 from nearline.estimators.linear import LinearModel
 from nearline.files._errors import ModelFileError
+from nearline.kernels import Precomputed
+from nearline.kernels.expansion import Expansion
+from nearline.kernels.landmarks import Landmarks
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.metrics import Mahalanobis
 from nearline.neighbors.vote import Electorate
@@ -101,6 +104,24 @@ def _mahalanobis(metric: Any) -> None:
         _require(fits, "The map of a Mahalanobis distance does not fit its matrix")
 
 
+def _expansion(expansion: Expansion) -> None:
+    m = len(expansion.rows)
+    items = expansion.items
+    whole = (
+        items is None
+        if isinstance(expansion.kernel, Precomputed)
+        else items is not None and items.shape[0] == m
+    )
+    fits = expansion.rows.dtype.kind in "iu" and expansion.A.shape == (m, len(expansion.b))
+    _require(whole and fits, "The coefficients of a kernel machine do not fit its items")
+
+
+def _landmarks(marks: Landmarks) -> None:
+    r = len(marks.rows)
+    fits = marks.L.shape == (r, r) and (marks.items is None or marks.items.shape[0] == r)
+    _require(fits, "The coordinates of a kernel do not fit its items")
+
+
 CHECKS: dict[type[Any], Callable[[Any], None]] = {
     Pipeline: _pipeline,
     CountVectorizer: _vectorizer,
@@ -109,4 +130,6 @@ CHECKS: dict[type[Any], Callable[[Any], None]] = {
     LinearModel: _linear,
     Params: _params,
     Mahalanobis: _mahalanobis,
+    Expansion: _expansion,
+    Landmarks: _landmarks,
 }

@@ -17,6 +17,9 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, Robust
 
 from nearline.estimators import ESTIMATORS
 from nearline.files import _checks
+from nearline.kernels import Kernel, Tree
+from nearline.kernels.expansion import Expansion
+from nearline.kernels.landmarks import Landmarks
 from nearline.losses import Loss
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.ballots import Boundary
@@ -61,6 +64,7 @@ FAMILIES: dict[str, type[Any]] = {
     "ties": Ties,
     "solver": Solver,
     "code": Code,
+    "kernel": Kernel,
 }
 PARTS = (
     *CALIBRATORS.values(),
@@ -69,7 +73,9 @@ PARTS = (
     Consensus,
     Electorate,
     Encoding,
+    Expansion,
     Knots,
+    Landmarks,
     Params,
     PerceptronResult,
     Progress,
@@ -145,6 +151,16 @@ class Choice(Kind):
         return self.cls[state["name"]]
 
 
+class Written(Kind):
+    """A tree, as its text."""
+
+    def state(self, value: Any) -> dict[str, Any]:
+        return {"text": str(value)}
+
+    def restored(self, state: dict[str, Any]) -> Any:
+        return self.cls.parse(state["text"])
+
+
 class Rows(Kind):
     """An index: its rows, from which it is built again; arrays of the compiled search are never read from a file."""
 
@@ -180,7 +196,7 @@ def by_name() -> dict[str, Kind]:
     kinds += [Model(f"sklearn.{cls.__name__}", cls) for cls in SKLEARN]
     kinds += [Record(f"{name}.{c.__name__}", c) for name, base in FAMILIES.items() for c in _derived(base)]
     kinds += [Record(f"part.{cls.__name__}", cls) for cls in PARTS]
-    kinds += [Choice("part.Status", Status), Rows("part.Index", Index)]
+    kinds += [Choice("part.Status", Status), Rows("part.Index", Index), Written("part.Tree", Tree)]
     return {kind.name: kind for kind in kinds}
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import is_sparse
+from nearline.kernels import Tree
 from nearline.representations._base import (
     Prepared,
     Representation,
@@ -17,6 +18,13 @@ from nearline.representations._base import (
 )
 from nearline.representations._codes import is_text
 from nearline.representations._columns import read_series
+from nearline.representations.kernels import (
+    LongSubsequences,
+    PartialTrees,
+    Spectra,
+    Subsequences,
+    SubsetTrees,
+)
 from nearline.representations.numbers import AsIs, MaxAbs, Quantile, Standardized, UnitLength
 from nearline.representations.tables import MinMaxTable, QuantileTable, Table, TableEncoder
 from nearline.representations.texts import Characters, Words, documents, length_of
@@ -47,6 +55,11 @@ REPRESENTATIONS: dict[str, Representation] = {
         QuantileTable(),
         Words(),
         Characters(),
+        Subsequences(),
+        LongSubsequences(),
+        Spectra(),
+        SubsetTrees(),
+        PartialTrees(),
     )
 }
 # what is tried for each kind of input; each preset adds to the one before
@@ -54,7 +67,8 @@ TRIED: dict[str, tuple[list[str], list[str], list[str]]] = {
     "numbers": (["standardized"], ["as-is"], ["unit-length", "quantile"]),
     "sparse": (["as-is"], ["unit-length"], ["max-abs"]),
     "table": (["table"], ["table-minmax"], ["table-quantile"]),
-    "names": (["characters"], [], ["words"]),  # texts of one word
+    "names": (["characters"], ["subsequences"], ["words", "subsequences-5", "spectrum"]),  # texts of one word
+    "trees": (["subset-trees"], ["words"], ["partial-trees"]),  # bracketed
     "phrases": (["words"], ["characters"], []),
     "pages": (["words"], [], ["characters"]),
 }
@@ -78,7 +92,7 @@ def kind_of(X: Any) -> str:
         return _kind_of_frame(X)
     # a list of texts is never made an array: that would give each of them the length of the longest
     listed = isinstance(X, Iterable) and not isinstance(X, str) and getattr(X, "ndim", 1) == 1
-    if listed and strings_in(list(X)):
+    if listed and (strings_in(list(X)) or (len(list(X)) and all(isinstance(x, Tree) for x in X))):
         return "texts"
     values = np.asarray(X)
     if values.ndim == 2:

@@ -25,6 +25,11 @@ class Representation(ABC):
     """How rows become numbers: a transformer for final models, and the same transformer shared by folds."""
 
     name: ClassVar[str]
+    gives: ClassVar[str] = "numbers"  # or "gram": values of a kernel with the training rows
+
+    def chained(self, model: Any) -> list[tuple[str, Any]]:
+        """What a final model consists of: first how rows become numbers, then the classifier."""
+        return [("representation", self.transformer()), ("model", model)]
 
     @abstractmethod
     def transformer(self) -> Any:

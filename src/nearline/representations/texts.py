@@ -53,7 +53,9 @@ def _text(value: Any) -> str:
 
 
 def length_of(texts: list[str]) -> str:
-    """Whether texts are 'names' (mostly one word), 'phrases' or 'pages'."""
+    """Whether texts are 'names' (mostly one word), 'phrases', 'pages', or 'trees' in brackets."""
+    if texts and all(text.startswith("(") and text.rstrip().endswith(")") for text in texts):
+        return "trees"
     if np.mean([len(text.split(None, 2)) for text in texts]) < 1.5:
         return "names"
     return "phrases" if np.mean([len(text) for text in texts]) <= LONG else "pages"

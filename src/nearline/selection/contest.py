@@ -69,9 +69,9 @@ class Contest:
         self._start = perf_counter()
         self._data = FoldData(rows, rules.class_weight, self._memory() / 4)
         ways = [way for way in ways if self._usable(way)]
-        self._pairs = [(family, way) for family in families for way in ways]
+        self._pairs = [(family, way) for family in families for way in ways if way.gives in family.takes]
         if not self._data.all_fit(ways):  # then one representation after the other
-            self._pairs = [(family, way) for way in ways for family in families]
+            self._pairs = [(family, way) for way in ways for family in families if way.gives in family.takes]
 
     def _usable(self, way: Representation) -> bool:
         """Whether rows can be represented so; if not, the reason is kept."""
@@ -118,10 +118,10 @@ class Contest:
                     unit = self._unit(family, way)
             except Exception as error:
                 unit = _reason(error)
-            if isinstance(unit, str):
-                self._skip(family, way, unit)
-            else:
+            if not isinstance(unit, str):
                 yield unit
+            elif unit:
+                self._skip(family, way, unit)
 
     def _unit(self, family: Family, way: Representation) -> Unit | str:
         """What is to run, or why not."""

@@ -169,11 +169,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     def estimator(self, entry: Entry) -> Any:
         """A candidate of the leaderboard as an unfitted scikit-learn estimator that takes the data as they are."""
         family = {family.name: family for family in self._families()}[entry.family]
-        steps = [
-            ("representation", self._ways[entry.representation].transformer()),
-            ("model", family.estimator(entry.parameters)),
-        ]
-        return Chain(steps)
+        return Chain(self._ways[entry.representation].chained(family.estimator(entry.parameters)))
 
     def _fitted(self, X: Any, codes: Array, weights: Array | None, groups: Any) -> Any:
         """The chosen candidate on these rows, calibrated if asked for."""
@@ -335,6 +331,36 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             refitted=self.refit == "all" and self.test_rows_ is not None,
             calibrated=self.calibrate is not None,
         )
+
+    @property
+    def training_labels_(self) -> Array:
+        """Labels of the training part."""
+        return np.asarray(self._all[1][self._train])
+
+    def training_part(
+        self, most: int | None = None, *, places: Array | None = None
+    ) -> tuple[Any, Array, Array]:
+        """Rows, labels and row numbers of the training part: all, so many of them by chance, or those at some places."""
+        check_is_fitted(self, "model_")
+        X, y, numbers = self._all[0], self._all[1], self._train if places is None else self._train[places]
+        if most is not None and len(numbers) > most:
+            numbers = np.sort(np.random.default_rng(0).permutation(numbers)[:most])
+        return (
+            (X if numbers is self._train and len(numbers) == len(y) else _safe_indexing(X, numbers)),
+            y[numbers],
+            numbers,
+        )
+
+    def opened_part(self) -> tuple[Any, Array] | None:
+        """Rows and labels of the test part once it is open; before, or without one, None."""
+        if self._locked is None or self._opened is None:
+            return None
+        return self._X_test, self._locked.y
+
+    @property
+    def split_(self) -> str:
+        """How folds and test rows were drawn: "stratified", "group" or "time"."""
+        return str(self._split.kind)
 
     # -- using it ---------------------------------------------------------------------------------------------
 

@@ -1,17 +1,20 @@
 """Leave-one-out scores of ridge regression in closed form, for some rows and every alpha (SPEC D1)."""
 
+from typing import Any
+
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.solvers._centered import Centered
 from nearline.solvers._spectrum import EPS, Spectrum
 
 NO_SLACK = 1e-5  # 1 - leverage below which the plain formula loses too many digits
 IN_SPAN = 1e-9  # 1 - leverage at lam = 0 that is rounding: the row alone holds up a direction
 
 
-def left_out(design: Centered, tile: slice, alphas: Array, part: Spectrum) -> tuple[Array, bool]:
+def left_out(design: Any, tile: slice, alphas: Array, part: Spectrum) -> tuple[Array, bool]:
     """Scores (A, m, K) of some rows by the model of all others, and whether some leverage was near 1.
+
+    The design is a Centered one, or one of which only the Gram matrix of the rows is known.
 
     The refit has the same alpha, hence the ridge lam_i = alpha (S - s_i). With the fit f and the leverage h of all rows
     at lam_i the score of row i without itself is t_i - (t_i - f_i) / (1 - h_i),

@@ -21,6 +21,13 @@ from nearline.selection.families.alone import (
     Own,
     PerceptronFamily,
 )
+from nearline.selection.families.kernels import (
+    KernelLogistic,
+    KernelNeighbors,
+    KernelRidge,
+    LowRank,
+    SupportVectors,
+)
 from nearline.selection.families.neighbors import NearestNeighbors
 from nearline.selection.families.paths import LeastSquaresPath, Path
 
@@ -47,6 +54,10 @@ FAMILIES: dict[str, Family] = {
         Path("SVM, Weston-Watkins", LinearSVM(loss="weston-watkins"), several=True),
         Path("logistic, L1", LogisticRegression(regularizer="l1")),
         Path("logistic, elastic net", LogisticRegression(regularizer=ElasticNet(0.5))),
+        KernelNeighbors(),
+        SupportVectors("kernel SVM", most_rows=10_000),
+        KernelRidge("kernel least squares", most_rows=4_000),
+        LowRank(),
     )
 }
 QUICK = (
@@ -62,6 +73,7 @@ QUICK = (
     "SVM, squared hinge",
 )
 THOROUGH = (
+    KernelLogistic("kernel logistic", most_rows=4_000),
     Path("logistic, one-vs-rest", LogisticRegression(multiclass="one-vs-rest"), several=True),
     NearestNeighbors("k-NN, L-infinity", "l-infinity", on_sparse=False),
 )

@@ -21,6 +21,7 @@ class Fold:
     weights: Array | None  # of the training rows
     X_test: Any
     classes: Array  # labels, in all folds
+    gram: bool = False  # whether X holds a kernel's values with the training rows
 
     @property
     def n_classes(self) -> int:
@@ -40,6 +41,11 @@ class Fold:
     def data_bytes(self) -> int:
         X = self.X_train
         return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if is_sparse(X) else X.nbytes)
+
+    @property
+    def row_bytes(self) -> int:
+        """Of one row, on average."""
+        return self.data_bytes // max(1, self.shape[0])
 
     @property
     def smallest(self) -> float:
@@ -67,10 +73,11 @@ class Family(ABC):
 
     name: str
     threads: ClassVar[bool] = True  # whether folds may run at the same time
+    takes: ClassVar[tuple[str, ...]] = ("numbers",)  # which representations: of numbers, of kernel values
     path: ClassVar[str | None] = None  # the parameter along which models get simpler as it grows
 
     def refuses(self, fold: Fold) -> str | None:
-        """Why these data are not for this family, if so."""
+        """Why these data are not for this family, if so; "" where that goes without saying."""
         return None
 
     @abstractmethod

@@ -88,7 +88,7 @@ class Path(Family):
             top, decades = float(ceil(log10(largest))) if largest > 0 else 0.0, DECADES_L1[preset]
         decades += MORE_ON_SPARSE * (is_sparse(risk.X) and largest is None)
         exponents = np.arange(0.0, decades + 1e-9, STEPS[preset])
-        return [_round(10.0 ** (top - e)) for e in exponents]
+        return [rounded(10.0 ** (top - e)) for e in exponents]
 
     def _answers(self, risk: Risk, solution: Solution, known: Array, X_test: Any, n_classes: int) -> Answers:
         W, b = (part.astype(X_test.dtype) for part in (solution.params.W, solution.params.b))
@@ -120,7 +120,7 @@ class LeastSquaresPath(Path):
             yield minimize(risk.with_alpha(alpha), self.model.solver, factors.solution(alpha), tol=self.tol)
 
 
-def _round(alpha: float) -> float:
+def rounded(alpha: float) -> float:
     """To two digits, so that tables are readable: 0.0032."""
     digits = 1 - floor(log10(alpha))
     return float(round(alpha, digits)) if digits < 300 else alpha

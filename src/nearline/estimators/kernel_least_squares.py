@@ -1,0 +1,102 @@
+"""KernelLeastSquares: ridge on coded labels in the space of a kernel's features (SPEC G5)."""
+
+import numbers
+from typing import Any, Self
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits
+from nearline.estimators.least_squares import checked_alphas, score_of
+from nearline.kernels.expansion import Expansion
+from nearline.losses import Squared
+from nearline.solvers.gram_ridge import GramRidge
+
+
+class KernelLeastSquares(KernelScoring):
+    """Minimize (1/2) mean |f(x) - t|^2 + (alpha/2) |W|^2 over f(x) = W phi(x) + b, exactly.
+
+    Targets t are -1 and +1, or 1-of-K. For alpha given as a sequence, all of them and their exact leave-one-out scores
+    (of refits on n - 1 items at the same alpha) come from one eigendecomposition of the Gram matrix, and the best is kept.
+
+    Parameters
+    ----------
+    kernel : as in :class:`KernelSVM`.
+    alpha : a number >= 0, or a sequence of them to choose from (C-like parameters of others are 1 / (n alpha)).
+    bias : whether b is fitted; it is never penalized.
+    class_weight : None, "balanced" or {label: weight}.
+    scoring : what leave-one-out maximizes: None is minus the mean squared error, else a scorer of scikit-learn that
+        needs labels or scores.
+    memory : bytes that the Gram matrix may take.
+
+    Attributes
+    ----------
+    dual_coef_, intercept_ : (n, P) and (P,).
+    alpha_, alphas_, loo_score_, loo_scores_ : as in :class:`LeastSquaresClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import KernelLeastSquares
+    >>> X = np.linspace(-2, 2, 20)[:, None]
+    >>> model = KernelLeastSquares("rbf", alpha=[1e-4, 1e-2, 1.0]).fit(X, np.abs(X[:, 0]) < 1)
+    >>> model.alpha_, float(np.mean(model.predict(X) == (np.abs(X[:, 0]) < 1)))
+    (0.01, 1.0)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        alpha: Any = 1e-3,
+        *,
+        bias: bool = True,
+        class_weight: Any = None,
+        scoring: Any = None,
+        memory: float = MEMORY,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.bias = bias
+        self.class_weight = class_weight
+        self.scoring = scoring
+        self.memory = memory
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the scores to the coded labels; sample weights count as repetitions of items."""
+        alphas = checked_alphas(self.alpha)
+        items, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
+        n = count(items)
+        if not fits(n, self.memory, 8):
+            raise ValueError(
+                f"The Gram matrix of {n:,} items needs {8e-9 * n * n:.1f} GB, memory allows {self.memory / 1e9:.1f} GB: "
+                "raise memory, take fewer rows, or put nearline.Nystroem in front of LeastSquaresClassifier."
+            )
+        used = weights > 0
+        items, targets, weights = items[used], targets[used], weights[used]
+        K = self.kernel_.among(items[:, used] if self.kernel_.takes == "gram" else items)
+        codes = Squared().codes(targets, 1 if len(self.classes_) == 2 else len(self.classes_))
+        ridge = GramRidge(K, codes, weights, bias=self.bias)
+        self.alpha_ = alphas[0]
+        if not isinstance(self.alpha, numbers.Real):
+            self._choose(ridge, alphas, targets, weights)
+        self._keep(items, ridge, np.flatnonzero(used))
+        return self
+
+    def _choose(self, ridge: GramRidge, alphas: list[float], targets: Array, weights: Array) -> None:
+        left_out = ridge.leave_one_out(alphas)
+        if self.scoring is None:
+            errors = ((left_out - ridge.codes) ** 2).sum(axis=2)
+            self.loo_score_ = -errors @ weights / weights.sum()
+        else:
+            self.loo_score_ = np.array(
+                [score_of(self.scoring, scores, self.classes_, targets, weights) for scores in left_out]
+            )
+        best = int(np.lexsort((alphas, self.loo_score_))[-1])  # of equally good ones the largest alpha
+        self.alphas_, self.alpha_ = np.array(alphas), alphas[best]
+        self.loo_scores_ = left_out[best, :, 0] if left_out.shape[2] == 1 else left_out[best]
+
+    def _keep(self, items: Any, ridge: GramRidge, rows: Array) -> None:
+        A, b = ridge.solution(self.alpha_)
+        kept = None if self.kernel_.takes == "gram" else items
+        self.expansion_ = Expansion(self.kernel_, kept, rows, A, b)
+        self.dual_coef_, self.intercept_ = A, b

@@ -1,0 +1,115 @@
+"""KernelLogisticRegression: logistic or softmax regression in the space of a kernel's features (SPEC G5)."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits
+from nearline.kernels.expansion import Expansion
+from nearline.kernels.landmarks import Landmarks, all_landmarks, some_landmarks
+from nearline.losses import LOSSES
+from nearline.risk import Risk
+from nearline.solvers import minimize
+
+
+class KernelLogisticRegression(KernelScoring):
+    """Mean logistic loss + (alpha/2) |W|^2 with scores W phi(x) + b; softmax above two classes; certified.
+
+    Items get coordinates whose inner products are the kernel (a pivoted Cholesky factor of the Gram matrix), and the
+    linear solvers do the rest. Where the Gram matrix does not fit, or ``rank`` says so, the coordinates are those on
+    some of the items: ``residual_`` says which share of the features is not reached.
+
+    Parameters
+    ----------
+    kernel : as in :class:`KernelSVM`.
+    alpha : strength of the penalty, > 0.
+    bias : whether b is fitted; it is never penalized.
+    class_weight : None, "balanced" or {label: weight}.
+    rank : largest number of coordinates; None is as many as there are items, or 2,000 if the Gram matrix does not fit.
+    tol : certified relative duality gap to reach.
+    memory : bytes that the Gram matrix may take.
+    seed : decides which items are landmarks, if not all are.
+
+    Attributes
+    ----------
+    dual_coef_, intercept_ : (landmarks, P) and (P,).
+    gap_, n_iter_, solver_, solution_ : how the fit went, as in :class:`LogisticRegression`.
+    residual_ : share of sum k(x, x) that the coordinates leave out, about 0 if all items are landmarks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import KernelLogisticRegression
+    >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> model = KernelLogisticRegression(alpha=0.01).fit(X, [0, 0, 1, 1])
+    >>> model.predict_proba(X).round(2).tolist()
+    [[0.89, 0.11], [0.89, 0.11], [0.11, 0.89], [0.11, 0.89]]
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        alpha: float = 1e-3,
+        *,
+        bias: bool = True,
+        class_weight: Any = None,
+        rank: int | None = None,
+        tol: float = 1e-4,
+        memory: float = MEMORY,
+        seed: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.bias = bias
+        self.class_weight = class_weight
+        self.rank = rank
+        self.tol = tol
+        self.memory = memory
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the scores; sample weights count as repetitions of items."""
+        items, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
+        marks, Z = self._coordinates(items)
+        n_classes = len(self.classes_)
+        risk = Risk(
+            Z,
+            targets,
+            loss=LOSSES["logistic" if n_classes == 2 else "softmax"],
+            alpha=self.alpha,
+            weights=weights,
+            bias=self.bias,
+            n_classes=n_classes,
+        )
+        self.solution_ = minimize(risk, "auto", tol=self.tol)
+        self._keep(marks)
+        self.solution_.warn(self.tol)
+        return self
+
+    def _coordinates(self, items: Any) -> tuple[Landmarks, Array]:
+        n = count(items)
+        if self.rank is None and (fits(n, self.memory, 16) or self.kernel_.takes == "gram"):
+            return all_landmarks(self.kernel_, items)
+        if self.kernel_.takes == "gram":
+            raise ValueError(
+                "rank needs a kernel that can be computed; with kernel='precomputed' leave it None."
+            )
+        marks = some_landmarks(self.kernel_, items, self.rank or 2000, self.seed)
+        return marks, marks.coordinates(items)
+
+    def _keep(self, marks: Landmarks) -> None:
+        params, solution = self.solution_.params, self.solution_
+        b = params.b if self.bias else np.zeros(len(params.W))
+        self.expansion_ = Expansion(
+            self.kernel_, marks.items, marks.rows, marks.coefficients(params.W), np.asarray(b, dtype=float)
+        )
+        self.dual_coef_, self.intercept_ = self.expansion_.A, self.expansion_.b
+        self.residual_ = marks.residual
+        self.gap_, self.n_iter_, self.solver_ = solution.gap, solution.n_iter, solution.solver
+
+    def predict_proba(self, X: Any) -> Array:
+        """Class probabilities (n, C)."""
+        scores = self._scores(X)
+        loss = LOSSES["logistic" if len(self.classes_) == 2 else "softmax"]
+        return np.asarray(loss.probabilities(scores))

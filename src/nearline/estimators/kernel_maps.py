@@ -1,0 +1,159 @@
+"""Nystroem and RandomFourierFeatures: few numbers whose inner products are about a kernel's (SPEC G6)."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from nearline.arrays import Array
+from nearline.kernels import RBF, Kernel, as_kernel
+from nearline.kernels.landmarks import some_landmarks
+
+SAMPLE = 500  # rows on which the error of the approximation is measured
+
+
+class KernelMap(TransformerMixin, BaseEstimator):
+    """What the maps share: items in, rows of numbers out, and how far their products are from the kernel's."""
+
+    n_components: int
+    seed: int
+    kernel_: Kernel
+    error_: float
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _checked(self, X: Any, kernel: Kernel, *, reset: bool) -> Any:
+        if kernel.takes in ("vectors", "any"):
+            X = validate_data(
+                self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=reset
+            )
+        return kernel.items(X)
+
+    def _check_size(self) -> None:
+        if not (isinstance(self.n_components, (int, np.integer)) and self.n_components >= 1):
+            raise ValueError(f"n_components must be a whole number >= 1, got {self.n_components!r}.")
+
+    def _measure(self, items: Any) -> None:
+        """Root mean square of K - Z Z^T over pairs of at most 500 training items, relative to that of K."""
+        n = int(items.shape[0])
+        rows = np.sort(np.random.default_rng(self.seed).permutation(n)[:SAMPLE])
+        K, Z = self.kernel_.among(items[rows]).astype(np.float64), self._mapped(items[rows])
+        size = float(np.linalg.norm(K))
+        self.error_ = float(np.linalg.norm(K - Z @ Z.T)) / size if size > 0 else 0.0
+
+    def _mapped(self, items: Any) -> Array:
+        raise NotImplementedError
+
+    def transform(self, X: Any) -> Array:
+        """Rows of numbers (n, components)."""
+        check_is_fitted(self)
+        return self._mapped(self._checked(X, self.kernel_, reset=False))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    n_components_: int
+
+
+class Nystroem(KernelMap):
+    """Coordinates on the span of some training items: products are the kernel's wherever that span reaches.
+
+    Items are drawn one block after the other, each with a probability proportional to what the earlier ones leave of
+    its k(x, x), so that few are wasted on what is spanned already.
+
+    Parameters
+    ----------
+    kernel : any kernel, of vectors, strings or trees.
+    n_components : items to draw at most.
+    seed : decides which.
+
+    Attributes
+    ----------
+    residual_ : share of the sum of k(x, x) that is not reached.
+    error_ : relative error of the Gram matrix on a sample of at most 500 training items.
+    n_components_ : items drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import Nystroem
+    >>> X, y = load_iris(return_X_y=True)
+    >>> features = Nystroem("rbf", n_components=40).fit(X)
+    >>> features.transform(X).shape, features.error_ < 1e-3
+    ((150, 40), True)
+    """
+
+    def __init__(self, kernel: Any = "rbf", n_components: int = 500, *, seed: int = 0) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw the items."""
+        self._check_size()
+        kernel = as_kernel(self.kernel)
+        if kernel.takes == "gram":
+            raise ValueError("Nystroem needs a kernel that can be computed, not a precomputed Gram matrix.")
+        items = self._checked(X, kernel, reset=True)
+        self.kernel_ = kernel.fitted(items)
+        self.landmarks_ = some_landmarks(self.kernel_, items, self.n_components, self.seed)
+        self.n_components_ = len(self.landmarks_.rows)
+        self.residual_ = self.landmarks_.residual
+        self._measure(items)
+        return self
+
+    def _mapped(self, items: Any) -> Array:
+        return self.landmarks_.coordinates(items)
+
+
+class RandomFourierFeatures(KernelMap):
+    """z(x) = sqrt(1/m) (cos(V x), sin(V x)), rows of V normal with variance 2 gamma: E z(x) . z(x') = exp(-gamma |x - x'|^2).
+
+    Parameters
+    ----------
+    gamma : a number > 0, "scale" or "median", as in :class:`nearline.kernels.RBF`.
+    n_components : numbers for each row, even (half cosines, half sines).
+    seed : decides V.
+
+    Attributes
+    ----------
+    frequencies_ : V (components / 2, features).
+    error_ : relative error of the Gram matrix on a sample of at most 500 training rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import RandomFourierFeatures
+    >>> X, y = load_iris(return_X_y=True)
+    >>> RandomFourierFeatures(n_components=400).fit(X).error_ < 0.1
+    True
+    """
+
+    def __init__(self, gamma: float | str = "scale", n_components: int = 500, *, seed: int = 0) -> None:
+        self.gamma = gamma
+        self.n_components = n_components
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw the frequencies."""
+        self._check_size()
+        kernel = RBF(self.gamma)
+        items = self._checked(X, kernel, reset=True)
+        self.kernel_ = kernel.fitted(items)
+        half = -(-self.n_components // 2)
+        scale = np.sqrt(2.0 * self.kernel_._gamma)
+        rng = np.random.default_rng(self.seed)
+        self.frequencies_ = scale * rng.standard_normal((half, items.shape[1]))
+        self.n_components_ = 2 * half
+        self._measure(items)
+        return self
+
+    def _mapped(self, items: Any) -> Array:
+        phase = np.asarray(items @ self.frequencies_.T.astype(items.dtype))
+        return np.hstack([np.cos(phase), np.sin(phase)]) / np.sqrt(len(self.frequencies_))

@@ -1,0 +1,98 @@
+"""KernelPerceptron: the perceptron rule in the space of a kernel's features (SPEC G5)."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits
+from nearline.kernels.expansion import Expansion
+
+
+class KernelPerceptron(KernelScoring):
+    """For each item that is misclassified: A_iy += 1 for its class, A_ic -= 1 for the class that had won.
+
+    Scores are f_c(x) = sum_i A_ic (k(x_i, x) + 1): the 1 is the bias. With two classes that is one column,
+    A_i += y. Items come in a new order in each epoch, until one passes without a mistake.
+
+    Parameters
+    ----------
+    kernel : as in :class:`KernelSVM`.
+    averaged : keep the mean of all A that the rule went through, one for each item seen.
+    max_iter : epochs at most.
+    seed : decides the order of the items.
+    memory : bytes that the Gram matrix may take.
+
+    Attributes
+    ----------
+    support_, dual_coef_, intercept_ : items with mistakes, their coefficients, and the biases.
+    mistakes_ : number of mistakes in each epoch.
+    n_iter_ : epochs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import KernelPerceptron
+    >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> model = KernelPerceptron("rbf").fit(X, [0, 0, 1, 1])
+    >>> model.predict(X).tolist(), model.mistakes_[-1]
+    ([0, 0, 1, 1], 0)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        averaged: bool = False,
+        max_iter: int = 100,
+        seed: int = 0,
+        memory: float = MEMORY,
+    ) -> None:
+        self.kernel = kernel
+        self.averaged = averaged
+        self.max_iter = max_iter
+        self.seed = seed
+        self.memory = memory
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Run the rule."""
+        items, targets, _ = self._validate_items(X, y, None)
+        n = count(items)
+        if not fits(n, self.memory, 8):
+            raise ValueError(
+                f"The Gram matrix of {n:,} items needs {8e-9 * n * n:.1f} GB, memory allows {self.memory / 1e9:.1f} GB: "
+                "raise memory, take fewer rows, or put nearline.Nystroem in front of Perceptron."
+            )
+        K = self.kernel_.among(items)
+        A = self._mistakes(K + K.dtype.type(1.0), targets)
+        self.expansion_ = Expansion.of(self.kernel_, items, A, A.sum(axis=0))
+        self.support_, self.dual_coef_ = self.expansion_.rows, self.expansion_.A
+        self.intercept_ = self.expansion_.b
+        self.n_iter_ = len(self.mistakes_)
+        return self
+
+    def _mistakes(self, K: Array, targets: Array) -> Array:
+        """A, or its mean over all items seen."""
+        n_classes = len(self.classes_)
+        signs = 2.0 * targets - 1.0
+        one = n_classes == 2
+        A, summed = (np.zeros((len(targets), 1 if one else n_classes)) for _ in range(2))
+        F = np.zeros_like(A)
+        rng = np.random.default_rng(self.seed)
+        self.mistakes_, seen = [], 0
+        for _ in range(self.max_iter):
+            wrong = 0
+            for i in rng.permutation(len(targets)):
+                winner = (1 if F[i, 0] >= 0 else 0) if one else int(F[i].argmax())
+                if winner != targets[i]:
+                    wrong += 1
+                    changes = [(0, signs[i])] if one else [(targets[i], 1.0), (winner, -1.0)]
+                    for c, change in changes:
+                        A[i, c] += change
+                        summed[i, c] += change * seen  # what the mean does not have of this step
+                        F[:, c] += change * K[:, i]
+                seen += 1
+            self.mistakes_.append(wrong)
+            if wrong == 0:
+                break
+        return A - summed / seen if self.averaged and seen else A

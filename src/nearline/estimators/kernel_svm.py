@@ -1,0 +1,192 @@
+"""KernelSVM: the support vector machine in the space of a kernel's features (SPEC G5, D12)."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.decision import decide
+from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits
+from nearline.estimators._pairs import Pairs
+from nearline.kernels.expansion import Expansion
+from nearline.risk import checked_alpha
+from nearline.solvers import ConvergenceWarning
+from nearline.solvers.smo import Problem, certificates, smo, smo_by_parts
+
+
+class KernelSVM(KernelScoring):
+    """Mean hinge loss + (alpha/2) |w|^2 with scores w . phi(x) + b, solved in the dual by SMO, certified.
+
+    Several classes are one two-class problem for each pair (votes; ties by summed scores) or for each class against the
+    rest. All problems share one Gram matrix and C = 1 / (S alpha), S the sum of all weights, as in LIBSVM: a pair with
+    weight S_ij has alpha_ij = 1 / (S_ij C).
+
+    Parameters
+    ----------
+    kernel : "rbf", "linear", "polynomial", "precomputed", or an object such as ``RBF(0.1)`` or
+        ``Normalized(Subsequence(3))``.
+    alpha : strength of the penalty, > 0 (C of other libraries is 1 / (n alpha)).
+    multiclass : "one-vs-one" or "one-vs-rest".
+    class_weight : None, "balanced" or {label: weight}.
+    tol : largest violation of the optimality conditions, in units of the margin (as in LIBSVM). ``gap_`` is what it
+        comes to.
+    memory : bytes that the Gram matrix may take; where it does not fit, rows are computed when they are needed.
+    max_iter : steps of SMO at most, in each problem.
+
+    Attributes
+    ----------
+    support_ : numbers of the training items with a coefficient in some problem.
+    dual_coef_, intercept_ : (support items, problems) and (problems,): scores are K(x, support) dual_coef_ + intercept_.
+    pairs_ : (problems, 2) class numbers, for one-vs-one.
+    gap_ : largest certified duality gap of a problem, relative to the risk of its best constant score.
+    violation_, n_iter_ : the largest violation, and the number of steps in all.
+    kernel_ : the kernel with its numbers; ``expansion_`` is the score function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import KernelSVM
+    >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
+    >>> model = KernelSVM(alpha=0.01).fit(X, ["same", "same", "different", "different"])  # exclusive or
+    >>> model.predict(X).tolist(), model.support_.tolist()
+    (['same', 'same', 'different', 'different'], [0, 1, 2, 3])
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        alpha: float = 1e-3,
+        *,
+        multiclass: str = "one-vs-one",
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        memory: float = MEMORY,
+        max_iter: int = 10_000_000,
+    ) -> None:
+        self.kernel = kernel
+        self.alpha = alpha
+        self.multiclass = multiclass
+        self.class_weight = class_weight
+        self.tol = tol
+        self.memory = memory
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the machine; sample weights count as repetitions of items."""
+        if checked_alpha(self.alpha) == 0:
+            raise ValueError(
+                "alpha must be > 0: without a penalty there is no machine; take a small one such as 1e-6."
+            )
+        items, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
+        items = self._light(items)
+        C = weights / (weights.sum() * self.alpha)
+        layout = self.layout(targets, len(self.classes_))
+        problems = layout.problems(C)
+        gram = self.kernel_.takes == "gram"
+        if gram or fits(count(items), self.memory, 4 if items.dtype == np.float32 else 8):
+            order = np.arange(len(C)) if gram else layout.order
+            K = self.kernel_.among(items[order] if not gram else items)
+            place = np.empty_like(order)
+            place[order] = np.arange(len(order))
+            found = _solved(K, problems, place, self.tol, self.max_iter)
+        else:
+            found = [self._by_parts(items, problem) for problem in problems]
+        self._keep(items, problems, layout, found)
+        return self
+
+    def layout(self, targets: Array, n_classes: int) -> "Layout":
+        """Which rows are in which two-class problem."""
+        if self.multiclass not in ("one-vs-one", "one-vs-rest"):
+            raise ValueError(f"multiclass must be 'one-vs-one' or 'one-vs-rest', got {self.multiclass!r}.")
+        return Layout(targets, n_classes, self.multiclass == "one-vs-one" or n_classes == 2)
+
+    def _by_parts(self, items: Any, problem: Problem) -> tuple[float, int]:
+        own = items[problem.at]
+        return smo_by_parts(
+            lambda rows: self.kernel_.between(own[rows], own), problem, tol=self.tol, memory=self.memory
+        )
+
+    def _keep(
+        self, items: Any, problems: list[Problem], layout: "Layout", found: list[tuple[float, int]]
+    ) -> None:
+        A = np.zeros((len(layout.targets), len(problems)))
+        proofs = certificates(problems)
+        for p, problem in enumerate(problems):
+            A[problem.at, p] = problem.beta
+        self.expansion_ = Expansion.of(self.kernel_, items, A, np.array([proof.b for proof in proofs]))
+        self.support_, self.dual_coef_ = self.expansion_.rows, self.expansion_.A
+        self.intercept_ = self.expansion_.b
+        if layout.pairwise:
+            self.pairs_ = Pairs(layout.n_classes).numbers
+        self.gap_ = max(proof.gap for proof in proofs)
+        self.violation_ = max(violation for violation, _ in found)
+        self.n_iter_ = sum(steps for _, steps in found)
+        if self.violation_ > self.tol:
+            warnings.warn(
+                f"KernelSVM stopped after {self.max_iter} steps with a violation of {self.violation_:.2g} > tol = "
+                f"{self.tol:.2g} (certified gap {self.gap_:.2g}): raise max_iter or alpha, or scale the features.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def two_class_scores(self, X: Any) -> Array:
+        """Scores of each two-class problem (n, problems)."""
+        items = self._items(X)
+        return self.expansion_.scores(items)
+
+    def _scores(self, X: Any) -> Array:
+        F = self.two_class_scores(X)
+        return Pairs(len(self.classes_)).scores(F) if self._votes() else F
+
+    def predict(self, X: Any) -> Array:
+        """Labels (n,)."""
+        F = self.two_class_scores(X)
+        if self._votes():
+            return np.asarray(self.classes_[Pairs(len(self.classes_)).choose(F)])
+        return decide(F, self.classes_)
+
+    def _votes(self) -> bool:
+        return len(self.classes_) > 2 and self.multiclass == "one-vs-one"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Two-class problems of classes: pairs, or each against the rest. The second class of a problem is +1."""
+
+    targets: Array
+    n_classes: int
+    pairwise: bool
+
+    @property
+    def order(self) -> Array:
+        """Rows by class: then those of a pair are two blocks of the Gram matrix."""
+        return np.argsort(self.targets, kind="stable")
+
+    def problems(self, C: Array, rows: Array | None = None) -> list[Problem]:
+        """The problems of all rows, or of some."""
+        rows = self.order if rows is None else rows
+        targets = self.targets[rows]
+        if not self.pairwise:
+            return [
+                Problem.new(rows, np.where(targets == c, 1.0, -1.0), C[rows]) for c in range(self.n_classes)
+            ]
+        problems = []
+        for i, j in Pairs(self.n_classes).numbers:
+            both = rows[(targets == i) | (targets == j)]
+            problems.append(Problem.new(both, np.where(self.targets[both] == j, 1.0, -1.0), C[both]))
+        return problems
+
+
+def _solved(
+    K: Array, problems: list[Problem], place: Array, tol: float, max_iter: int
+) -> list[tuple[float, int]]:
+    """Solve with rows at their places in K."""
+    own = [problem.at for problem in problems]
+    for problem in problems:
+        problem.at = place[problem.at].astype(np.int32)
+    found = smo(K, problems, tol=tol, max_iter=max_iter)
+    for problem, at in zip(problems, own, strict=True):
+        problem.at = at
+    return found

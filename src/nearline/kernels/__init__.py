@@ -1,0 +1,58 @@
+"""Kernels of vectors, strings and trees (SPEC G). To list one in ``KERNELS`` is to have it tested and documented."""
+
+from typing import Any
+
+from nearline.kernels._base import Kernel
+from nearline.kernels._tree import Tree
+from nearline.kernels.algebra import Centered, Constant, Normalized, Product, Sum
+from nearline.kernels.precomputed import Precomputed
+from nearline.kernels.psd import is_psd
+from nearline.kernels.strings import Spectrum, Subsequence
+from nearline.kernels.trees import PartialTree, SubsetTree, Subtree
+from nearline.kernels.vector import RBF, Linear, Polynomial
+
+KERNELS: dict[str, Kernel] = {
+    "linear": Linear(),
+    "polynomial": Polynomial(),
+    "rbf": RBF(),
+    "spectrum": Spectrum(),
+    "subsequence": Subsequence(),
+    "subtree": Subtree(),
+    "subset-tree": SubsetTree(),
+    "partial-tree": PartialTree(),
+    "precomputed": Precomputed(),
+}
+
+
+def as_kernel(kernel: Any) -> Kernel:
+    """A kernel from its name, or itself."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str) and kernel in KERNELS:
+        return KERNELS[kernel]
+    raise ValueError(
+        f"kernel must be one of {', '.join(map(repr, KERNELS))} or a kernel object such as RBF(0.1), got {kernel!r}."
+    )
+
+
+__all__ = [
+    "KERNELS",
+    "RBF",
+    "Centered",
+    "Constant",
+    "Kernel",
+    "Linear",
+    "Normalized",
+    "PartialTree",
+    "Polynomial",
+    "Precomputed",
+    "Product",
+    "Spectrum",
+    "Subsequence",
+    "SubsetTree",
+    "Subtree",
+    "Sum",
+    "Tree",
+    "as_kernel",
+    "is_psd",
+]

@@ -1,0 +1,79 @@
+"""Kernel: an inner product k(x, x') = phi(x) . phi(x') that is computed without phi (SPEC G)."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from nearline.arrays import Array, is_sparse
+
+
+@dataclass(frozen=True)
+class Kernel(ABC):
+    """An inner product of items: vectors, strings or trees.
+
+    ``kernel(A)`` is the Gram matrix of a collection, ``kernel(A, B)`` the matrix of all pairs of two. Kernels can be
+    added and multiplied (also by numbers >= 0): what comes out is a kernel again.
+    """
+
+    takes: ClassVar[str] = (
+        "vectors"  # what items are: "vectors", "strings", "trees"; "any" where a part decides
+    )
+
+    def items(self, raw: Any) -> Any:
+        """A collection as this kernel computes with it: rows of numbers, or a 1-D object array. Checked; idempotent."""
+        return vectors(raw)
+
+    def fitted(self, items: Any, weights: Array | None = None) -> "Kernel":
+        """This kernel with numbers where a rule stands for them, such as gamma="scale"; from training items."""
+        return self
+
+    @abstractmethod
+    def among(self, items: Any) -> Array:
+        """k(x, x') for all pairs of a checked collection (n, n), symmetric to the last bit."""
+
+    @abstractmethod
+    def between(self, A: Any, B: Any) -> Array:
+        """k(a, b) for all pairs of two checked collections (n_A, n_B)."""
+
+    @abstractmethod
+    def diagonal(self, items: Any) -> Array:
+        """k(x, x) for each of a checked collection (n,), float64."""
+
+    def __call__(self, A: Any, B: Any = None) -> Array:
+        A = self.items(A)
+        kernel = self.fitted(A)
+        return kernel.among(A) if B is None else kernel.between(A, kernel.items(B))
+
+    def __add__(self, other: "Kernel | float") -> "Kernel":
+        from nearline.kernels.algebra import Constant, Sum
+
+        return Sum(self, other if isinstance(other, Kernel) else Constant(float(other)))
+
+    def __mul__(self, other: "Kernel | float") -> "Kernel":
+        from nearline.kernels.algebra import Constant, Product
+
+        return Product(self, other if isinstance(other, Kernel) else Constant(float(other)))
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+def vectors(raw: Any) -> Any:
+    """Rows of finite numbers: CSR as it is, other input as a C-contiguous array of float32 or float64."""
+    if is_sparse(raw):
+        return raw.tocsr()
+    X = np.asarray(raw)
+    if X.dtype not in (np.float32, np.float64):
+        try:
+            X = X.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                "This kernel takes rows of numbers: for strings take Spectrum or Subsequence, for trees SubsetTree."
+            ) from error
+    if X.ndim != 2:
+        raise ValueError(f"Rows of numbers (n, features) are needed, found an array of shape {X.shape}.")
+    if not np.isfinite(X).all():
+        raise ValueError("There are NaN or infinite values: fill or drop them first.")
+    return np.ascontiguousarray(X)

@@ -1,0 +1,189 @@
+"""Kernels made of kernels: sums, products, multiples, normalized and centered ones (SPEC G4)."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.kernels._base import Kernel
+
+
+@dataclass(frozen=True)
+class Constant(Kernel):
+    """k(x, x') = value, for whatever items there are: the kernel of a bias, or a factor."""
+
+    value: float = 1.0
+    takes = "any"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.value < np.inf:
+            raise ValueError(
+                f"A kernel can be multiplied by, or have added, numbers >= 0, got {self.value!r}."
+            )
+
+    def items(self, raw: Any) -> Any:
+        return raw
+
+    def among(self, items: Any) -> Array:
+        return np.full((_count(items), _count(items)), self.value)
+
+    def between(self, A: Any, B: Any) -> Array:
+        return np.full((_count(A), _count(B)), self.value)
+
+    def diagonal(self, items: Any) -> Array:
+        return np.full(_count(items), self.value)
+
+
+@dataclass(frozen=True)
+class _Pair(Kernel):
+    """Two kernels of the same items."""
+
+    first: Kernel
+    second: Kernel
+
+    def __post_init__(self) -> None:
+        kinds = {self.first.takes, self.second.takes} - {"any"}
+        if len(kinds) > 1:
+            raise ValueError(
+                f"Kernels of {' and '.join(sorted(kinds))} cannot be combined: they take different items."
+            )
+
+    @property
+    def takes(self) -> str:  # type: ignore[override]
+        return self.second.takes if self.first.takes == "any" else self.first.takes
+
+    def items(self, raw: Any) -> Any:
+        return self.second.items(self.first.items(raw))
+
+    def fitted(self, items: Any, weights: Array | None = None) -> Self:
+        first, second = (part.fitted(items, weights) for part in (self.first, self.second))
+        return replace(self, first=first, second=second)
+
+
+@dataclass(frozen=True)
+class Sum(_Pair):
+    """k + k': features of both, side by side."""
+
+    def among(self, items: Any) -> Array:
+        return self.first.among(items) + self.second.among(items)
+
+    def between(self, A: Any, B: Any) -> Array:
+        return self.first.between(A, B) + self.second.between(A, B)
+
+    def diagonal(self, items: Any) -> Array:
+        return self.first.diagonal(items) + self.second.diagonal(items)
+
+
+@dataclass(frozen=True)
+class Product(_Pair):
+    """k k': all products of a feature of one and a feature of the other."""
+
+    def among(self, items: Any) -> Array:
+        return self.first.among(items) * self.second.among(items)
+
+    def between(self, A: Any, B: Any) -> Array:
+        return self.first.between(A, B) * self.second.between(A, B)
+
+    def diagonal(self, items: Any) -> Array:
+        return self.first.diagonal(items) * self.second.diagonal(items)
+
+
+@dataclass(frozen=True)
+class _Wrapped(Kernel):
+    """A kernel changed."""
+
+    kernel: Kernel
+
+    @property
+    def takes(self) -> str:  # type: ignore[override]
+        return self.kernel.takes
+
+    def items(self, raw: Any) -> Any:
+        return self.kernel.items(raw)
+
+    def fitted(self, items: Any, weights: Array | None = None) -> Self:
+        return replace(self, kernel=self.kernel.fitted(items, weights))
+
+
+@dataclass(frozen=True)
+class Normalized(_Wrapped):
+    """k(x, x') / sqrt(k(x, x) k(x', x')): the cosine in the space of features; 0 for items that have no feature.
+
+    Examples
+    --------
+    >>> from nearline.kernels import Linear, Normalized
+    >>> Normalized(Linear())([[3.0, 0.0], [1.0, 1.0]]).round(3).tolist()
+    [[1.0, 0.707], [0.707, 1.0]]
+    """
+
+    def among(self, items: Any) -> Array:
+        length = np.sqrt(self.kernel.diagonal(items))
+        K = _divided(self.kernel.among(items), length, length)
+        np.fill_diagonal(K, (length > 0).astype(K.dtype))
+        return K
+
+    def between(self, A: Any, B: Any) -> Array:
+        a, b = (np.sqrt(self.kernel.diagonal(items)) for items in (A, B))
+        return _divided(self.kernel.between(A, B), a, b)
+
+    def diagonal(self, items: Any) -> Array:
+        return (self.kernel.diagonal(items) > 0).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Centered(_Wrapped):
+    """k of features less their mean over the training items: K - 1K - K1 + 1K1 on these.
+
+    Examples
+    --------
+    >>> from nearline.kernels import Centered, Linear
+    >>> Centered(Linear())([[1.0], [3.0]]).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+
+    training: Any = field(default=None, repr=False)  # items
+    shares: Array | None = field(default=None, repr=False)  # weights of the items, of sum 1
+    mean: float = 0.0  # of K
+    row_means: Array | None = field(default=None, repr=False)  # of K
+
+    def fitted(self, items: Any, weights: Array | None = None) -> Self:
+        kernel = self.kernel.fitted(items, weights)
+        shares = np.full(_count(items), 1.0) if weights is None else weights
+        shares = shares / shares.sum()
+        row_means = kernel.among(items) @ shares
+        return replace(
+            self,
+            kernel=kernel,
+            training=items,
+            shares=shares,
+            mean=float(row_means @ shares),
+            row_means=row_means,
+        )
+
+    def among(self, items: Any) -> Array:
+        means = self._means(items)
+        return self.kernel.among(items) - means[:, None] - means + self.mean
+
+    def between(self, A: Any, B: Any) -> Array:
+        return self.kernel.between(A, B) - self._means(A)[:, None] - self._means(B) + self.mean
+
+    def diagonal(self, items: Any) -> Array:
+        return self.kernel.diagonal(items) - 2.0 * self._means(items) + self.mean
+
+    def _means(self, items: Any) -> Array:
+        if self.row_means is None:
+            raise ValueError("Centered needs training items to take the mean of: call fitted(items) first.")
+        if items is self.training:
+            return self.row_means
+        return np.asarray(self.kernel.between(items, self.training) @ self.shares)
+
+
+def _divided(K: Array, a: Array, b: Array) -> Array:
+    """K_ij / (a_i b_j), 0 where a length is 0. The product is taken first: it does not depend on the order of i and j."""
+    lengths = np.outer(a, b)
+    return np.divide(K, lengths, out=np.zeros(K.shape), where=lengths > 0).astype(K.dtype, copy=False)
+
+
+def _count(items: Any) -> int:
+    return int(items.shape[0]) if hasattr(items, "shape") else len(items)

@@ -1,0 +1,44 @@
+"""Precomputed: a Gram matrix that is there already (SPEC G4)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.kernels._base import Kernel, vectors
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """Items are rows of a Gram matrix: k(x, x') of each item with the training items, in their order.
+
+    Models are fitted to the square matrix of the training items and predict from a matrix (m, n_training).
+
+    Examples
+    --------
+    >>> from nearline.kernels import Precomputed
+    >>> Precomputed()([[2.0, 1.0], [1.0, 2.0]]).tolist()
+    [[2.0, 1.0], [1.0, 2.0]]
+    """
+
+    takes = "gram"
+
+    def items(self, raw: Any) -> Any:
+        return vectors(raw)
+
+    def among(self, items: Any) -> Array:
+        if items.shape[0] != items.shape[1]:
+            raise ValueError(f"A Gram matrix is square, found one of shape {items.shape}.")
+        worst = np.abs(items - items.T).max(initial=0.0)
+        if worst > 1e-4 * np.abs(items).max(initial=0.0):
+            raise ValueError(f"A Gram matrix is symmetric, found entries that differ by {worst:.3g}.")
+        return np.array(items)
+
+    def between(self, A: Any, B: Any) -> Array:
+        raise ValueError("A precomputed kernel knows no pairs but those of its matrix.")
+
+    def diagonal(self, items: Any) -> Array:
+        if items.shape[0] != items.shape[1]:
+            raise ValueError("Of these rows a precomputed Gram matrix does not have k(x, x).")
+        return np.diagonal(items).astype(np.float64)

@@ -1,0 +1,201 @@
+"""Kernels of vectors: linear, polynomial, Gaussian (SPEC G1, G7)."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from nearline import _core
+from nearline.arrays import Array, is_sparse
+from nearline.kernels._base import Kernel
+
+
+@dataclass(frozen=True)
+class Linear(Kernel):
+    """k(x, x') = x . x'.
+
+    Examples
+    --------
+    >>> from nearline.kernels import Linear
+    >>> Linear()([[1.0, 2.0], [0.0, 1.0]]).tolist()
+    [[5.0, 2.0], [2.0, 1.0]]
+    """
+
+    def among(self, items: Any) -> Array:
+        return mirrored(lower_products(items))
+
+    def between(self, A: Any, B: Any) -> Array:
+        return products(A, B)
+
+    def diagonal(self, items: Any) -> Array:
+        return squared_norms(items)
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """k(x, x') = (x . x' + offset)^degree, an inner product of all monomials up to that degree.
+
+    With offset 0 only those of that degree: the kernel of degree 2 of the plane is that of the map
+    (x_1^2, sqrt(2) x_1 x_2, x_2^2).
+
+    Parameters
+    ----------
+    degree : 1, 2, ...
+    offset : a number >= 0 (below 0 it would be no kernel).
+
+    Examples
+    --------
+    >>> from nearline.kernels import Polynomial
+    >>> Polynomial(degree=2, offset=0.0)([[1.0, 2.0]], [[3.0, 1.0]]).tolist()
+    [[25.0]]
+    """
+
+    degree: int = 3
+    offset: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.degree, (int, np.integer)) and self.degree >= 1):
+            raise ValueError(f"degree must be a whole number >= 1, got {self.degree!r}.")
+        if not 0 <= self.offset < np.inf:
+            raise ValueError(
+                f"offset must be a number >= 0, got {self.offset!r}: below 0 this is no inner product."
+            )
+
+    def among(self, items: Any) -> Array:
+        return self._power(mirrored(lower_products(items)))
+
+    def between(self, A: Any, B: Any) -> Array:
+        return self._power(products(A, B))
+
+    def diagonal(self, items: Any) -> Array:
+        return self._power(squared_norms(items))
+
+    def _power(self, K: Array) -> Array:
+        K += K.dtype.type(self.offset)
+        if self.degree > 1:
+            base = K.copy()
+            for _ in range(self.degree - 1):
+                K *= base
+        return K
+
+
+@dataclass(frozen=True)
+class RBF(Kernel):
+    """k(x, x') = exp(-gamma |x - x'|^2), gamma = 1 / (2 sigma^2): the Gaussian kernel.
+
+    Parameters
+    ----------
+    gamma : a number > 0, or a rule that training rows decide: "scale" is 1 / (features x variance of all values), as
+        in scikit-learn; "median" is 1 / (the median of |x - x'|^2 over pairs of at most 1,000 rows, evenly spread).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline.kernels import RBF
+    >>> RBF(gamma=0.5)([[0.0], [2.0]]).round(3).tolist()
+    [[1.0, 0.135], [0.135, 1.0]]
+    >>> RBF("median").fitted(np.array([[0.0], [2.0]]))
+    RBF(gamma=0.25)
+    """
+
+    gamma: float | str = "scale"
+
+    def __post_init__(self) -> None:
+        named = isinstance(self.gamma, str)
+        if self.gamma not in ("scale", "median") if named else not 0 < float(self.gamma) < np.inf:
+            raise ValueError(f"gamma must be a number > 0, 'scale' or 'median', got {self.gamma!r}.")
+
+    def fitted(self, items: Any, weights: Array | None = None) -> Self:
+        if not isinstance(self.gamma, str):
+            return self
+        gamma = scale_gamma(items, weights) if self.gamma == "scale" else median_gamma(items)
+        return replace(self, gamma=gamma)
+
+    def among(self, items: Any) -> Array:
+        X = centered(items, items)
+        K = lower_products(X)
+        _core.gaussian_among(K, squared_norms(X), self._gamma)
+        return K
+
+    def between(self, A: Any, B: Any) -> Array:
+        A, B = (A, B) if is_sparse(A) or is_sparse(B) else (centered(A, B), centered(B, B))
+        K = products(A, B)
+        _core.gaussian_between(K, squared_norms(A), squared_norms(B), self._gamma)
+        return K
+
+    def diagonal(self, items: Any) -> Array:
+        return np.ones(items.shape[0])
+
+    def allows_single(self, items: Any) -> bool:
+        """Whether float32 products leave the exponents within 1e-5: |x|^2 rounds to 2^-24 of itself, a few times."""
+        worst = squared_norms(items).max(initial=0.0)
+        return bool(self._gamma * worst * 2.0**-22 < 1e-5)
+
+    @property
+    def _gamma(self) -> float:
+        if isinstance(self.gamma, str):
+            raise ValueError(f"gamma={self.gamma!r} is decided by training rows: call fitted(X) first.")
+        return float(self.gamma)
+
+
+def scale_gamma(X: Any, weights: Array | None = None) -> float:
+    """1 / (features x variance of all values)."""
+    weights = np.ones(X.shape[0]) if weights is None else weights
+    total = float(weights.sum()) * X.shape[1]
+    near = 0.0 if is_sparse(X) or not X.size else float(X.flat[0])
+    Y = X if is_sparse(X) else X - X.dtype.type(near)  # an offset would eat up the digits
+    mean = float(weights @ np.asarray(Y.sum(axis=1)).ravel()) / total
+    variance = float(weights @ squared_norms(Y)) / total - mean**2
+    return 1.0 / (X.shape[1] * variance) if variance > 1e-14 * mean**2 else 1.0
+
+
+def median_gamma(X: Any, most: int = 1000) -> float:
+    """1 / (median of |x - x'|^2 over pairs of different rows)."""
+    rows = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], most)).astype(int))
+    X = centered(X[rows], X[rows])
+    norms = squared_norms(X)
+    squares = norms[:, None] + norms - 2.0 * products(X, X).astype(np.float64)
+    squares = squares[np.triu_indices(len(rows), 1)]
+    middle = float(np.median(squares[squares > 0])) if (squares > 0).any() else 0.0
+    return 1.0 / middle if middle > 0 else 1.0
+
+
+def centered(X: Any, like: Any) -> Any:
+    """Rows less the mean of others: distances stay, and what rounds away in |x|^2 + |x'|^2 - 2 x . x' gets small."""
+    return X if is_sparse(X) else X - like.mean(axis=0, dtype=np.float64).astype(X.dtype)
+
+
+def squared_norms(X: Any) -> Array:
+    if is_sparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def products(A: Any, B: Any) -> Array:
+    """a . b for all pairs, as a C-contiguous array."""
+    if is_sparse(A) or is_sparse(B):
+        K = A @ B.T
+        return np.ascontiguousarray(K.toarray() if is_sparse(K) else K)
+    return np.ascontiguousarray(A @ B.T.astype(A.dtype, copy=False))
+
+
+def lower_products(X: Any) -> Array:
+    """x . x' on and below the diagonal; what is above is not defined."""
+    if is_sparse(X):
+        return products(X, X)
+    from scipy.linalg.blas import dsyrk, ssyrk
+
+    # BLAS counts columns first: its upper half of the transposed product is our lower half.
+    rank_k = ssyrk if X.dtype == np.float32 else dsyrk
+    return np.ascontiguousarray(rank_k(1.0, X.T, trans=1).T)
+
+
+def mirrored(K: Array, rows: int = 256) -> Array:
+    """The lower half written to the upper one, in place."""
+    for start in range(0, len(K), rows):
+        end = min(start + rows, len(K))
+        K[:start, start:end] = K[start:end, :start].T
+        corner = K[start:end, start:end]
+        upper = np.triu_indices(end - start, 1)
+        corner[upper] = corner.T[upper]
+    return K

@@ -1,0 +1,312 @@
+"""Kernel machines: one Gram matrix a kernel and fold serves all alphas, classes and k (SPEC G5, H4)."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+
+from nearline.answers import Answers, Known, spread
+from nearline.arrays import Array, is_sparse
+from nearline.decision import decide
+from nearline.estimators import (
+    KernelLeastSquares,
+    KernelLogisticRegression,
+    KernelNeighborsClassifier,
+    KernelSVM,
+    LeastSquaresClassifier,
+    Nystroem,
+)
+from nearline.estimators._pairs import Pairs
+from nearline.kernels import RBF, Kernel
+from nearline.kernels.landmarks import all_landmarks
+from nearline.kernels.precomputed import Precomputed
+from nearline.kernels.vector import scale_gamma
+from nearline.losses import LOSSES, Squared
+from nearline.risk import Risk
+from nearline.selection.chain import Chain
+from nearline.selection.families._base import Family, Fold, Outcome
+from nearline.selection.families.neighbors import NearestNeighbors
+from nearline.selection.families.paths import LeastSquaresPath, rounded
+from nearline.selection.path import solutions
+from nearline.solvers.gram_ridge import GramRidge
+from nearline.solvers.smo import certificates, smo
+
+MOST_SPARSE = 3000  # sparse rows whose Gram matrix is computed: linear models serve them nearly as well
+# gamma, as multiples of 1 / (features x variance), and C = 1 / (n alpha)
+GAMMAS = {"quick": (1.0,), "default": (0.25, 1.0, 4.0), "thorough": (0.0625, 0.25, 1.0, 4.0, 16.0)}
+CS = {"quick": (10.0,), "default": (1.0, 10.0, 100.0), "thorough": (0.1, 1.0, 10.0, 100.0, 1000.0)}
+
+
+@dataclass(frozen=True)
+class KernelFamily(Family):
+    """A machine on Gram matrices: given ones, or Gaussian ones of rows."""
+
+    name: str
+    most_rows: int
+    takes: ClassVar[tuple[str, ...]] = ("numbers", "gram")
+    path: ClassVar[str | None] = "alpha"
+
+    def refuses(self, fold: Fold) -> str | None:
+        n = fold.shape[0]
+        if n > self.most_rows:
+            other = "" if fold.gram else "; see the low-rank one"
+            return f"a Gram matrix of {n:,} rows takes long (most: {self.most_rows:,}){other}"
+        if is_sparse(fold.X_train) and n > MOST_SPARSE:
+            return f"a Gram matrix of {n:,} sparse rows takes long (most: {MOST_SPARSE:,})"
+        return None
+
+    def kernels(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
+        """What the candidates have as a kernel; nothing where the representation is one."""
+        if fold.gram:
+            return [{}]
+        gamma = scale_gamma(fold.X_train)
+        return [{"kernel": RBF(rounded(gamma * factor))} for factor in GAMMAS[preset]]
+
+    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
+        n = fold.shape[0]
+        return [
+            {**kernel, "alpha": rounded(1.0 / (n * C))}
+            for kernel in self.kernels(fold, preset)
+            for C in CS[preset]
+        ]
+
+    def outcomes(self, fold: Fold, grid: list[dict[str, Any]]) -> Iterator[Outcome]:
+        kernels = dict.fromkeys(one.get("kernel") for one in grid)
+        for kernel in kernels:
+            numbers = [number for number, one in enumerate(grid) if one.get("kernel") == kernel]
+            start = perf_counter()
+            K, K_test = grams(fold, kernel)
+            shared = (perf_counter() - start) / len(numbers)
+            for outcome in self.along(fold, K, K_test, {number: grid[number] for number in numbers}):
+                yield replace(outcome, fit_seconds=outcome.fit_seconds + shared)
+
+    @abstractmethod
+    def along(
+        self, fold: Fold, K: Array, K_test: Array, grid: dict[int, dict[str, Any]]
+    ) -> Iterator[Outcome]:
+        """Outcomes of candidates that differ in alpha only."""
+
+    def memory(self, fold: Fold) -> int:
+        return 2 * fold.data_bytes + 24 * fold.shape[0] ** 2
+
+    def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
+        n, D = fold.shape
+        kernels = len({str(one.get("kernel")) for one in grid})
+        return float(n) * n * (kernels * (0 if fold.gram else D) + 10.0 * len(grid))
+
+
+@dataclass(frozen=True)
+class SupportVectors(KernelFamily):
+    """Kernel SVM: from small C to large, each from the last."""
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return KernelSVM(**parameters)
+
+    def along(
+        self, fold: Fold, K: Array, K_test: Array, grid: dict[int, dict[str, Any]]
+    ) -> Iterator[Outcome]:
+        K, K_test, codes, weights = by_class(K, K_test, fold)
+        known, targets = np.unique(codes, return_inverse=True)
+        if K.dtype == np.float64 and not fold.gram:
+            K, K_test = K.astype(np.float32), K_test.astype(np.float32)
+        layout = KernelSVM().layout(targets, len(known))
+        problems, last = None, 0.0
+        for number in sorted(grid, key=lambda number: -grid[number]["alpha"]):
+            alpha, start = grid[number]["alpha"], perf_counter()
+            if problems is None:
+                problems = layout.problems(weights / (weights.sum() * alpha))
+            else:
+                problems = [problem.scaled(last / alpha) for problem in problems]
+            last = alpha
+            found = smo(K, problems, tol=1e-3, max_iter=1000 * len(targets))
+            fitted = perf_counter()
+            A = np.zeros((len(targets), len(problems)), dtype=K.dtype)
+            for p, problem in enumerate(problems):
+                A[problem.at, p] = problem.beta
+            proofs = certificates(problems)
+            support = np.flatnonzero(A.any(axis=1))
+            F = (K_test[:, support] @ A[support] + [proof.b for proof in proofs]).astype(np.float64)
+            answers = self._answers(F, known, fold.n_classes)
+            late = max(violation for violation, _ in found) > 1e-3
+            yield Outcome(
+                number,
+                answers,
+                fitted - start,
+                perf_counter() - fitted,
+                len(support) * (A.itemsize * A.shape[1] + fold.row_bytes),
+                "stopped before its tolerance" if late else "",
+                max(proof.gap for proof in proofs),
+            )
+
+    def _answers(self, F: Array, known: Array, n_classes: int) -> Answers:
+        if len(known) == 2:
+            scores = F[:, 0] if n_classes == 2 else None
+            return Answers(decide(F, known), n_classes, scores)
+        pairs = Pairs(len(known))
+        scores = pairs.scores(F) if len(known) == n_classes else None
+        return Answers(known[pairs.choose(F)], n_classes, scores)
+
+
+@dataclass(frozen=True)
+class KernelRidge(KernelFamily):
+    """Kernel least squares: a Cholesky factorization for each alpha."""
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return KernelLeastSquares(**parameters)
+
+    def along(
+        self, fold: Fold, K: Array, K_test: Array, grid: dict[int, dict[str, Any]]
+    ) -> Iterator[Outcome]:
+        known, targets = np.unique(fold.codes, return_inverse=True)
+        weights = np.ones(len(targets)) if fold.weights is None else fold.weights
+        codes = Squared().codes(targets.astype(np.int32), 1 if len(known) == 2 else len(known))
+        ridge = GramRidge(K, codes, weights)
+        for number, parameters in grid.items():
+            start = perf_counter()
+            A, b = ridge.solution(parameters["alpha"])
+            fitted = perf_counter()
+            scores = K_test @ A + b
+            whole = None if len(known) < fold.n_classes else scores[:, 0] if len(known) == 2 else scores
+            answers = Answers(decide(scores, known), fold.n_classes, whole)
+            size = len(A) * (8 * A.shape[1] + fold.row_bytes)
+            yield Outcome(number, answers, fitted - start, perf_counter() - fitted, size)
+
+    def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
+        return super().cost(fold, grid) + len(grid) * float(fold.shape[0]) ** 3 / 3.0
+
+
+@dataclass(frozen=True)
+class KernelLogistic(KernelFamily):
+    """Kernel logistic regression: one Cholesky factorization, then a warm path."""
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return KernelLogisticRegression(**parameters)
+
+    def along(
+        self, fold: Fold, K: Array, K_test: Array, grid: dict[int, dict[str, Any]]
+    ) -> Iterator[Outcome]:
+        known, targets = np.unique(fold.codes, return_inverse=True)
+        start = perf_counter()
+        marks, Z = all_landmarks(Precomputed(), K)
+        loss = LOSSES["logistic" if len(known) == 2 else "softmax"]
+        risk = Risk(Z, targets.astype(np.int32), loss=loss, weights=fold.weights, n_classes=len(known))
+        order = sorted(grid, key=lambda number: -grid[number]["alpha"])
+        solved = solutions(risk, [grid[number]["alpha"] for number in order], "auto", 1e-3)
+        for number, (_, solution) in zip(order, solved, strict=True):
+            fitted = perf_counter()
+            scores = K_test[:, marks.rows] @ marks.coefficients(solution.params.W) + solution.params.b
+            chances = spread(np.asarray(loss.probabilities(scores)), known, fold.n_classes)
+            whole = None if len(known) < fold.n_classes else scores[:, 0] if len(known) == 2 else scores
+            answers = Answers(decide(scores, known), fold.n_classes, whole, Known(chances))
+            size = len(marks.rows) * (8 * scores.shape[1] + fold.row_bytes)
+            end = perf_counter()
+            yield Outcome(number, answers, fitted - start, end - fitted, size, "", solution.gap)
+            start = perf_counter()
+
+
+@dataclass(frozen=True)
+class KernelNeighbors(NearestNeighbors):
+    """k nearest neighbors in the space of a kernel's features, where the representation is a normalized kernel."""
+
+    name: str = "k-NN, kernel"
+    metric: Any = "precomputed"
+    takes: ClassVar[tuple[str, ...]] = ("gram",)
+
+    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
+        return [
+            {name: value for name, value in one.items() if name != "metric"}
+            for one in super().grid(fold, preset)
+        ]
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        return KernelNeighborsClassifier(**parameters)
+
+    def outcomes(self, fold: Fold, grid: list[dict[str, Any]]) -> Iterator[Outcome]:
+        train, test = (np.sqrt(np.maximum(2.0 - 2.0 * K, 0.0)) for K in (fold.X_train, fold.X_test))
+        return super().outcomes(replace(fold, X_train=train, X_test=test), grid)
+
+
+@dataclass(frozen=True)
+class LowRank(Family):
+    """Least squares on Nystroem's map of a Gaussian kernel, for rows whose Gram matrix would be too large."""
+
+    name: str = "low-rank RBF, least squares"
+    fewest_rows: int = 10_000
+    inner: LeastSquaresPath = field(
+        default_factory=lambda: LeastSquaresPath("least squares", LeastSquaresClassifier()), hash=False
+    )
+    components: ClassVar[dict[str, int]] = {"quick": 300, "default": 1000, "thorough": 2000}
+    path: ClassVar[str | None] = "alpha"
+
+    def refuses(self, fold: Fold) -> str | None:
+        if fold.shape[0] <= self.fewest_rows:
+            return ""  # the whole kernel fits
+        return "linear models serve sparse rows nearly as well" if is_sparse(fold.X_train) else None
+
+    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
+        gamma, n = scale_gamma(fold.X_train), fold.shape[0]
+        return [
+            {
+                "kernel": RBF(rounded(gamma * factor)),
+                "components": self.components[preset],
+                "alpha": rounded(1 / (n * C)),
+            }
+            for factor in GAMMAS[preset]
+            for C in CS[preset]
+        ]
+
+    def estimator(self, parameters: dict[str, Any]) -> Any:
+        model = clone(self.inner.model).set_params(alpha=parameters["alpha"])
+        return Chain([("map", self._map(parameters)), ("model", model)])
+
+    def outcomes(self, fold: Fold, grid: list[dict[str, Any]]) -> Iterator[Outcome]:
+        for kernel in dict.fromkeys(one["kernel"] for one in grid):
+            numbers = [number for number, one in enumerate(grid) if one["kernel"] == kernel]
+            start = perf_counter()
+            mapped = self._map(grid[numbers[0]]).fit(fold.X_train)
+            train, test = (mapped.transform(X).astype(np.float32) for X in (fold.X_train, fold.X_test))
+            shared = (perf_counter() - start) / len(numbers)
+            alphas = [{"alpha": grid[number]["alpha"]} for number in numbers]
+            note = f"approximate: the Gram matrix is off by {100 * mapped.error_:.1f}%"
+            for one in self.inner.outcomes(replace(fold, X_train=train, X_test=test), alphas):
+                yield replace(
+                    one,
+                    number=numbers[one.number],
+                    fit_seconds=one.fit_seconds + shared,
+                    size=one.size + mapped.n_components_ * (fold.row_bytes + 8 * mapped.n_components_),
+                    note=note if not one.note else f"{one.note}; {note}",
+                )
+
+    def _map(self, parameters: dict[str, Any]) -> Nystroem:
+        return Nystroem(parameters["kernel"], parameters["components"])
+
+    def memory(self, fold: Fold) -> int:
+        return 2 * fold.data_bytes + 30 * fold.shape[0] * 2000
+
+    def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
+        n, D = fold.shape
+        m, kernels = grid[0]["components"], len({str(one["kernel"]) for one in grid})
+        return float(kernels) * n * m * (D + m) + len(grid) * 10.0 * n * m
+
+
+def by_class(K: Array, K_test: Array, fold: Fold) -> tuple[Array, Array, Array, Array]:
+    """The same with rows of one class together: then those of two classes are two blocks."""
+    weights = np.ones(len(fold.codes)) if fold.weights is None else fold.weights
+    if (np.diff(fold.codes) >= 0).all():
+        return K, K_test, fold.codes, weights
+    order = np.argsort(fold.codes, kind="stable")
+    return K[np.ix_(order, order)], K_test[:, order], fold.codes[order], weights[order]
+
+
+def grams(fold: Fold, kernel: Kernel | None) -> tuple[Array, Array]:
+    """k of the training rows, and of the test rows with them."""
+    if kernel is None:
+        return fold.X_train, fold.X_test
+    train, test = (kernel.items(X) for X in (fold.X_train, fold.X_test))
+    if isinstance(kernel, RBF) and not is_sparse(train) and kernel.allows_single(train):
+        train, test = train.astype(np.float32), test.astype(np.float32)
+    return kernel.among(train), kernel.between(test, train)

@@ -1,0 +1,107 @@
+"""Choose kernel and alpha: one Gram matrix a kernel serves all folds, alphas and classes (SPEC G5, H4)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from nearline.arrays import Array, is_sparse
+from nearline.estimators import KernelLeastSquares, KernelLogisticRegression, KernelSVM
+from nearline.estimators._base import encoded
+from nearline.kernels import RBF, Kernel, as_kernel
+from nearline.selection.families import Fold
+from nearline.selection.families.kernels import KernelFamily, KernelLogistic, KernelRidge, SupportVectors
+from nearline.selection.path import checked_alphas
+
+FAMILIES_OF: dict[type[Any], type[KernelFamily]] = {
+    KernelSVM: SupportVectors,
+    KernelLeastSquares: KernelRidge,
+    KernelLogisticRegression: KernelLogistic,
+}
+
+
+@dataclass(frozen=True)
+class KernelScores:
+    """Accuracy of each kernel and alpha on each fold."""
+
+    kernels: list[Kernel]
+    alphas: Array  # from large to small
+    scores: Array  # (kernels, alphas, folds)
+    gaps: Array  # the same; nan where there is no certificate
+
+    @property
+    def mean(self) -> Array:
+        """Mean over folds (kernels, alphas)."""
+        return np.asarray(self.scores.mean(axis=2))
+
+    @property
+    def best(self) -> dict[str, Any]:
+        """Parameters with the best mean; the first kernel and the larger alpha among equals."""
+        k, a = np.unravel_index(int(np.argmax(self.mean)), self.mean.shape)
+        return {"kernel": self.kernels[k], "alpha": float(self.alphas[a])}
+
+
+def kernel_scores(
+    machine: Any, X: Any, y: Any, kernels: Any, alphas: Any, *, folds: Any = 5, seed: int = 0
+) -> KernelScores:
+    """Cross-validate a kernel machine over kernels and alphas.
+
+    A kernel with fixed parameters learns nothing from rows, so its Gram matrix is computed once for all rows; each fold
+    takes its part of it. (A kernel whose parameters come from the rows, such as ``RBF("scale")``, takes them from all
+    rows here, without their labels.)
+
+    Parameters
+    ----------
+    machine : ``KernelSVM()``, ``KernelLeastSquares()`` or ``KernelLogisticRegression()``; its parameters are not used.
+    X, y : rows, strings or trees as the kernels take them, and labels.
+    kernels : a list of kernels or their names.
+    alphas : the grid.
+    folds : a number (stratified, shuffled by ``seed``) or a scikit-learn splitter.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import KernelSVM, kernel_scores
+    >>> from nearline.kernels import RBF
+    >>> result = kernel_scores(KernelSVM(), *load_iris(return_X_y=True), [RBF(0.1), RBF(1.0)], [1e-2, 1e-3])
+    >>> result.scores.shape, bool(result.mean.max() > 0.95)
+    ((2, 2, 5), True)
+    """
+    if type(machine) not in FAMILIES_OF:
+        known = ", ".join(cls.__name__ for cls in FAMILIES_OF)
+        raise ValueError(f"kernel_scores takes one of {known}, got {machine!r}.")
+    family = FAMILIES_OF[type(machine)]("kernel", most_rows=0)
+    given = [as_kernel(kernel) for kernel in (kernels if isinstance(kernels, (list, tuple)) else [kernels])]
+    classes, codes = encoded(np.asarray(y))
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed) if isinstance(folds, int) else folds
+    # By class: then a machine's rows are blocks of the Gram matrix.
+    order = np.argsort(codes, kind="stable")
+    place = np.argsort(order, kind="stable")
+    pairs = [
+        tuple(np.sort(place[part]) for part in pair) for pair in splitter.split(np.zeros(len(codes)), codes)
+    ]
+    codes = codes[order]
+    grid = checked_alphas(alphas)
+    shape = len(given), len(grid), len(pairs)
+    scores, gaps = np.empty(shape), np.full(shape, np.nan)
+    fitted = []
+    for k, kernel in enumerate(given):
+        items = kernel.items(X)
+        kernel = kernel.fitted(items)
+        items = items[order]
+        fitted.append(kernel)
+        K = kernel.among(_light(kernel, items))
+        for f, (train, test) in enumerate(pairs):
+            fold = Fold(
+                K[np.ix_(train, train)], codes[train], None, K[np.ix_(test, train)], classes, gram=True
+            )
+            for outcome in family.outcomes(fold, [{"alpha": alpha} for alpha in grid]):
+                scores[k, outcome.number, f] = np.mean(outcome.answers.labels == codes[test])
+                gaps[k, outcome.number, f] = np.nan if outcome.gap is None else outcome.gap
+    return KernelScores(fitted, grid, scores, gaps)
+
+
+def _light(kernel: Kernel, items: Any) -> Any:
+    single = isinstance(kernel, RBF) and not is_sparse(items) and kernel.allows_single(items)
+    return items.astype(np.float32) if single else items
