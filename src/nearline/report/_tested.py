@@ -1,0 +1,132 @@
+"""Facts of the test: scores with intervals, confusion, per class, ROC, precision and recall, reliability."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
+
+from nearline.arrays import Array
+from nearline.report._plain import rounded
+from nearline.selection.opened import Opened
+from nearline.selection.reliability import brier_score, reliability_curve
+
+MOST_MATRIX = 100  # classes of a whole confusion matrix
+MOST_CURVES = 12  # classes whose curves are kept
+MOST_POINTS = 80  # of a curve
+MOST_CONFUSED = 50  # pairs of classes
+
+
+def opened_facts(opened: Opened) -> dict[str, Any]:
+    """What the opened test rows say."""
+    return {
+        "model": opened.model,
+        "rows": opened.n_rows,
+        "training_rows": opened.n_training_rows,
+        "scores": {name: _score(opened, name) for name in opened.scores},
+        "majority": opened.majority,
+        "openings": opened.openings,
+        "models": opened.models,
+        "refitted": opened.refitted,
+        "calibrated": opened.calibrated,
+        "classes": opened.classes.tolist(),
+        "confusion": opened.confusion.tolist() if len(opened.classes) <= MOST_MATRIX else None,
+        "confused": _confused(opened),
+        "per_class": opened.per_class(),
+        "ranking": _ranking(opened),
+        "reliability": _reliability(opened),
+    }
+
+
+def _score(opened: Opened, name: str) -> dict[str, Any]:
+    interval = opened.intervals[name]
+    return {
+        "score": opened.scores[name],
+        "low": interval.low,
+        "high": interval.high,
+        "confidence": interval.confidence,
+        "method": interval.method,
+        "reason": interval.reason,
+        "cross_validation": opened.cross_validation[name],
+    }
+
+
+def _confused(opened: Opened) -> list[dict[str, Any]]:
+    """Pairs of classes, the most frequent confusion first."""
+    table = opened.confusion.copy()
+    np.fill_diagonal(table, 0)
+    order = np.argsort(-table, axis=None, kind="stable")[:MOST_CONFUSED]
+    labels = opened.classes.tolist()
+    places = zip(*np.unravel_index(order, table.shape), strict=True)
+    return [
+        {"class": labels[i], "called": labels[j], "rows": int(table[i, j])} for i, j in places if table[i, j]
+    ]
+
+
+def _ranking(opened: Opened) -> dict[str, Any]:
+    """ROC and precision-recall curves: of the second of two classes, else of each class against the rest."""
+    ranking = opened.answers.ranking()
+    if ranking is None:
+        return {"said": "The model gives neither scores nor probabilities, so there is no ranking to judge."}
+    labels = opened.classes.tolist()
+    columns = {1: ranking} if ranking.ndim == 1 else dict(enumerate(ranking.T))
+    judged, without = [], []
+    for c, scores in columns.items():
+        own = opened.codes == c
+        if not own.any() or own.all() or not np.isfinite(scores).all():
+            without.append(labels[c])
+            continue
+        judged.append({"class": labels[c], "code": c} | _areas(own, scores))
+    # The hardest classes first: they are what one looks for.
+    judged.sort(key=lambda one: one["auc"])
+    for one in judged[:MOST_CURVES]:
+        one |= _curves(opened.codes == one["code"], columns[one["code"]])
+    if not judged:
+        return {"said": "The test rows are of one class, so there is nothing to rank."}
+    areas = [one["auc"] for one in judged]
+    return {"classes": judged, "without": without, "mean_auc": float(np.mean(areas))}
+
+
+def _areas(own: Array, scores: Array) -> dict[str, Any]:
+    false, true, _ = roc_curve(own, scores)
+    return {
+        "auc": float(auc(false, true)),
+        "average_precision": float(average_precision_score(own, scores)),
+        "share": float(own.mean()),
+    }
+
+
+def _curves(own: Array, scores: Array) -> dict[str, Any]:
+    false, true, _ = roc_curve(own, scores)
+    precision, recall, _ = precision_recall_curve(own, scores)
+    # The last point, recall 0 and precision 1, stands for no threshold: the curve begins with the first row called.
+    recall, precision = recall[-2::-1], precision[-2::-1]
+    roc, pr = _thinned(false, true), _thinned(np.append(0.0, recall), np.append(precision[0], precision))
+    return {"roc": rounded(roc, 4), "precision_recall": rounded(pr, 4)}
+
+
+def _thinned(x: Array, y: Array) -> Array:
+    """(2, m) points, evenly along the curve."""
+    if len(x) > MOST_POINTS:
+        steps = np.hypot(np.diff(x), np.diff(y)).cumsum()
+        kept = np.searchsorted(steps, np.linspace(0, steps[-1], MOST_POINTS)[1:-1])
+        places = np.unique(np.concatenate([[0], kept + 1, [len(x) - 1]]).clip(0, len(x) - 1))
+        x, y = x[places], y[places]
+    return np.stack([x, y])
+
+
+def _reliability(opened: Opened) -> dict[str, Any]:
+    probabilities = opened.answers.probabilities()
+    if probabilities is None:
+        return {"said": "The model gives no probabilities, so there is no reliability to show."}
+    truth = opened.classes[opened.codes]
+    curve = reliability_curve(truth, probabilities, opened.classes)
+    return {
+        "edges": rounded(curve.edges),
+        "confidence": rounded(curve.confidence),
+        "accuracy": rounded(curve.accuracy),
+        "count": curve.count.tolist(),
+        "low": rounded(curve.low),
+        "high": rounded(curve.high),
+        "expected_calibration_error": curve.expected_calibration_error,
+        "brier": brier_score(truth, probabilities, opened.classes),
+    }
