@@ -18,6 +18,7 @@ def best_of(calls: dict[str, Callable[[], Any]], repeat: int) -> tuple[dict[str,
     seconds, given = dict.fromkeys(calls, np.inf), {}
     for _ in range(repeat):
         for name, call in calls.items():
+            time.sleep(1.0)  # pools of threads of the one before spin for a while
             start = time.perf_counter()
             given[name] = call()
             seconds[name] = min(seconds[name], time.perf_counter() - start)

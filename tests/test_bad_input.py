@@ -62,9 +62,12 @@ def test_one_class_is_named_as_it_was_given(name):
 @pytest.mark.parametrize("solver", ["auto", *SOLVERS])
 def test_a_risk_of_rows_that_are_not_finite_is_refused(solver, value, sparse):
     """Estimators check their X; a Risk does not pay for that, so minimize must notice."""
-    loss = {"closed-form": "squared", "dual-coordinate-descent": "hinge", "smoothing": "hinge"}.get(
-        solver, "logistic"
-    )
+    loss = {
+        "closed-form": "squared",
+        "dual-coordinate-descent": "hinge",
+        "smoothing": "hinge",
+        "smo": "hinge",
+    }.get(solver, "logistic")
     with np.errstate(invalid="ignore"), pytest.raises(ValueError, match="NaN or infinite"):
         minimize(Risk(spoiled(value, sparse), BINARY, loss=loss, alpha=0.1), solver)
 

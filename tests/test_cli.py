@@ -34,7 +34,9 @@ def made(penguins, tmp_path_factory):
 
 
 def test_try_prints_and_writes(made, penguins, tmp_path, capsys):
-    assert {file.name for file in made.iterdir()} == {"model.nearline", "leaderboard.csv", "result.json"}
+    written = {"report.html", "model.nearline", "leaderboard.csv", "result.json"}
+    assert {file.name for file in made.iterdir()} == written
+    assert "</html>" in (made / "report.html").read_text()
     result = json.loads((made / "result.json").read_text())
     assert result["test"]["rows"] == 69
     assert result["target"] == "species"
@@ -120,7 +122,7 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
     ("arguments", "code", "said"),
     [
         (["try", "DATA", "--target", "speceis"], 1, "Did you mean 'species'?"),
-        (["try", "DATA"], 1, "Which column holds the labels? Give --target, one of: species"),
+        (["try", "DATA"], 2, "Which column holds the labels? Give --target, one of: species"),
         (["try", "nothing.csv"], 1, "There is no file nothing.csv"),
         (["try", "DATA", "-t", "species", "--include", "forest"], 1, "no family is called 'forest'"),
         (["try", "DATA", "-t", "species", "--groups", "herd"], 1, "There is no column 'herd'"),
@@ -128,29 +130,168 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
         (["bogus"], 2, "No such command"),
         (["try", "DATA", "--folds", "3"], 2, "No such option"),
         (["predict", "DATA", "DATA"], 1, "model file"),
+        (["try", "DATA", "-t", "species", "--test", "1.5"], 2, "a share between 0 and 1"),
+        (["try", "DATA", "-t", "species", "--test", "no.csv"], 2, "there is no file no.csv"),
+        (["try", "DATA", "-t", "species", "--drop", "beak"], 1, "There is no column 'beak' to drop"),
+        (["try", "DATA", "-t", "species", "--read", "comma"], 2, "--read takes format=..."),
+        (["try", "DATA", "-t", "species", "--read", "header=maybe"], 2, "cannot be 'maybe'"),
+        (["try", "DATA", "-t", "species", "--out", "DATA"], 1, "is a file, and results need a folder"),
+        (["predict", "MODEL", "DATA", "--out", "labels.doc"], 2, "the ending says the format"),
+        (["predict", "MODEL", "nothing.csv"], 1, "There is no file nothing.csv"),
+        (["explain", "MODEL", "DATA", "--row", "0"], 2, "counted from 1"),
+        (["explain", "MODEL", "DATA", "--row", "345"], 1, "has no row 345"),
+        (["plot", "regoins"], 2, "Did you mean 'regions'?"),
+        (["plot", "losses", "DATA", "-t", "species"], 1, "leave the data out"),
+        (["plot", "templates", "DATA", "-t", "species"], 1, "no images"),
+        (["plot", "losses", "--out", "losses.doc"], 2, "the ending says the format"),
+        (["sweep", "DATA", "-t", "species", "--ks", "few"], 2, "whole number"),
+        (["path", "DATA", "-t", "species", "--loss", "huber"], 2, "There is no loss 'huber'"),
     ],
 )
-def test_mistakes_are_answered_with_a_sentence(arguments, code, said, penguins, made, capsys):
-    places = {"DATA": penguins, "FULL": str(made)}
+def test_mistakes_are_answered_with_a_sentence(
+    arguments, code, said, penguins, made, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    places = {"DATA": penguins, "FULL": str(made), "MODEL": str(made / "model.nearline")}
     assert run([places.get(argument, argument) for argument in arguments]) == code
     error = capsys.readouterr().err
     assert said in error
     assert "Traceback" not in error
+    assert not list(tmp_path.iterdir())
 
 
 def test_no_terminal_no_colors(penguins, tmp_path):
-    command = [
-        sys.executable,
-        "-c",
-        "from nearline.cli import main; main()",
-        "try",
-        penguins,
-        "-t",
-        "species",
-        *FAST,
-    ]
+    # even if every line of progress were due at once
+    code = "import nearline.selection.progress as p; p.QUIET = 0; from nearline.cli import main; main()"
+    loud = [option for option in FAST if option != "--quiet"]
+    command = [sys.executable, "-c", code, "try", penguins, "-t", "species", *loud]
     done = subprocess.run(
         [*command, "--out", str(tmp_path / "o")], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout + done.stderr
+    assert done.stderr == ""
+
+
+def test_version(capsys):
+    from nearline import __version__
+
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"nearline {__version__}\n"
+
+
+def test_debug_shows_where(penguins):
+    with pytest.raises(ValueError, match="Did you mean"):
+        run(["try", penguins, "-t", "speceis", "--debug"])
+
+
+def test_help_fits_a_screen_and_imports_little():
+    code = (
+        "import sys; from nearline.cli._app import run; run(['--help']); print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) <= 24
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "..." not in done.stdout.replace("[ARGS]...", "").replace("ROC, ...", "")
+    heavy = {"numpy", "sklearn", "scipy", "polars", "matplotlib", "rich"}
+    assert not heavy & set(done.stderr.split())  # what makes starting slow
+
+
+def test_every_command_has_an_example(capsys):
+    from nearline.cli._app import app
+
+    names = [command.name or command.callback.__name__ for command in app.registered_commands]
+    assert set(names) == {
+        "try", "predict", "explain", "evaluate", "inspect", "sweep", "path", "plot", "demo",
+    }  # fmt: skip
+    for name in names:
+        assert run([name, "--help"]) == 0
+        assert f"Example:  nearline {name} " in capsys.readouterr().out
+
+
+def test_interrupted_keeps_what_had_finished(penguins, tmp_path, capsys, monkeypatch):
+    from nearline.selection.contest import Contest
+
+    attempt, tried = Contest._attempt, []
+
+    def stopped(self, unit, *rest):
+        tried.append(unit)
+        if len(tried) == 3:
+            raise KeyboardInterrupt
+        attempt(self, unit, *rest)
+
+    monkeypatch.setattr(Contest, "_attempt", stopped)
+    out = tmp_path / "out"
+    assert run(["try", penguins, "-t", "species", "--preset", "quick", "-q", "--out", str(out)]) == 130
+    assert "interrupted: what had finished is shown" in capsys.readouterr().out
+    result = json.loads((out / "result.json").read_text())
+    assert result["interrupted"]
+    assert result["candidates"] > 0
+    assert load(out / "model.nearline").classes_.tolist() == result["classes"]
+
+
+def test_interrupted_before_anything_finished(penguins, tmp_path, capsys, monkeypatch):
+    from nearline.selection.contest import Contest
+
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Contest, "_attempt", stopped)
+    out = tmp_path / "out"
+    assert run(["try", penguins, "-t", "species", "--preset", "quick", "-q", "--out", str(out)]) == 130
+    assert capsys.readouterr().err == "nearline: stopped.\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_force_writes_over_what_is_there(penguins, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "report.html").write_text("an older one")
+    (out / "mine.txt").write_text("kept")
+    arguments = ["try", penguins, "-t", "species", *FAST, "--out", str(out)]
+    assert run(arguments) == 1
+    assert {file.name for file in out.iterdir()} == {"report.html", "mine.txt"}
+    assert run([*arguments, "--force"]) == 0
+    assert (out / "mine.txt").read_text() == "kept"
+    assert (out / "report.html").read_text() != "an older one"
+
+
+def test_a_report_that_fails_loses_nothing(penguins, tmp_path, capsys, monkeypatch):
+    import nearline.report
+
+    def fails(*_, **__):
+        raise RuntimeError("no paper")
+
+    monkeypatch.setattr(nearline.report, "write_report", fails)
+    out = tmp_path / "out"
+    assert run(["try", penguins, "-t", "species", *FAST, "--out", str(out)]) == 0
+    assert "no report was written (RuntimeError: no paper)" in capsys.readouterr().out
+    assert {file.name for file in out.iterdir()} == {"model.nearline", "leaderboard.csv", "result.json"}
+
+
+def test_groups_and_time_are_no_features_of_the_model(penguins, tmp_path):
+    out = tmp_path / "out"
+    arguments = [
+        "try",
+        penguins,
+        "-t",
+        "species",
+        *FAST,
+        "--time",
+        "year",
+        "--drop",
+        "sex",
+        "--out",
+        str(out),
+    ]
+    assert run(arguments) == 0
+    assert {"year", "sex"} & set(json.loads((out / "result.json").read_text())["columns"]) == set()
+    assert run(["predict", str(out / "model.nearline"), penguins, "--out", str(tmp_path / "l.csv")]) == 0
+
+
+def test_names_of_families_may_have_commas(penguins, tmp_path):
+    out = tmp_path / "out"
+    arguments = ["try", penguins, "-t", "species", "--preset", "quick", "-q", "--out", str(out)]
+    assert run([*arguments, "--include", "k-NN, L2,nearest centroid"]) == 0
+    with (out / "leaderboard.csv").open() as file:
+        assert {line["family"] for line in csv.DictReader(file)} == {"k-NN, L2", "nearest centroid"}

@@ -22,6 +22,9 @@ def test_the_contest_is_printed_and_drawn(cut, capsys, tmp_path):
     assert "95% interval" in printed
     assert contest.openings_ == 1
     assert result.scores["accuracy"] > 0.9
+    report, model = demo.keep(tmp_path, "three digits", contest, result, {"shape": [8, 8]})
+    assert "</html>" in report.read_text()
+    assert model.exists()
     written = demo.draw(tmp_path, contest, result, cut)
     assert {"leaderboard.png", "over-k.png", "confusion.png"} <= {file.name for file in written}
     assert all(file.stat().st_size > 5_000 for file in written)
@@ -34,3 +37,22 @@ def test_pictures_of_the_mathematics(tmp_path):
     written = demo.draw_mathematics(tmp_path)
     assert len(written) == 3
     assert all(file.stat().st_size > 2_000 for file in written)
+
+
+def test_it_says_where_the_reports_are(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("palmerpenguins")
+    whole, small = (
+        demo.run,
+        {"preset": "quick", "include": "nearest centroid", "folds": 3, "progress": "silent"},
+    )
+    monkeypatch.setattr(demo, "run", lambda data: whole(data, **small))
+    monkeypatch.setattr(demo, "draw", lambda *_: [])
+    monkeypatch.setattr(demo, "draw_mathematics", lambda *_: [])
+    demo.main(["--out", str(tmp_path / "out")])
+    said = capsys.readouterr().out
+    for name in ("penguins", "digits"):
+        report = tmp_path / "out" / f"{name}.html"
+        assert report.exists()
+        assert str(report) in said
+    assert "done in" in said

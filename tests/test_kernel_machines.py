@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine, make_circles
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.gaussian_process import GaussianProcessClassifier as PeerProcess
 from sklearn.gaussian_process.kernels import RBF as PeerRBF
 from sklearn.metrics.pairwise import rbf_kernel
@@ -456,3 +457,27 @@ def test_normalized_kernel_in_a_machine(wine):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert KernelSVM(Precomputed(), alpha=1e-3).fit(model.kernel_(X), y).score(model.kernel_(X), y) > 0.95
+
+
+# -- the same solver for linear machines ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [1e-2, 1e-3, 1e-4, 1e-5])
+@pytest.mark.parametrize("loss", ["hinge", "squared-hinge"])
+def test_few_rows_alike_under_a_small_alpha(loss, alpha):
+    """Where sweeps over the dual get stuck, the choice of solvers goes on to one that does not."""
+    rng = np.random.default_rng(0)
+    texts = ["".join(rng.choice(list("acgt"), 57)) for _ in range(96)]
+    X = TfidfVectorizer(analyzer="char", ngram_range=(1, 5)).fit_transform(texts)
+    model = LinearSVM(alpha=alpha, loss=loss).fit(X, rng.integers(0, 2, 96))
+    assert model.gap_ <= model.tol
+
+
+def test_linear_smo_is_the_kernel_machine(wine):
+    X, y = wine
+    risk = nearline.Risk(X, y, loss="hinge", alpha=1e-3)
+    solution = nearline.minimize(risk, "smo", tol=1e-7)
+    assert solution.gap <= 1e-7
+    kernel = KernelSVM("linear", alpha=1e-3, multiclass="one-vs-rest", tol=1e-8).fit(X, y)
+    scores = X @ solution.params.W.T + solution.params.b
+    np.testing.assert_allclose(kernel.decision_function(X), scores, atol=1e-3)

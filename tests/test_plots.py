@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 from nearline import (  # noqa: E402
     KNeighborsClassifier,
+    LinearSVM,
     LogisticRegression,
     OneVsRest,
     Risk,
@@ -19,8 +20,10 @@ from nearline import (  # noqa: E402
     coefficients,
     minimize,
     path,
+    path_scores,
     plots,
     reliability_curve,
+    sweep,
 )
 from nearline.losses import LOSSES  # noqa: E402
 
@@ -190,3 +193,179 @@ def test_reliability_has_a_point_for_each_bin_with_rows():
     drawn = ax.containers[0].lines[0]
     np.testing.assert_allclose(drawn.get_ydata(), curve.accuracy[curve.count > 0])
     assert sum(int(text.get_text()) for text in ax.texts) == 300
+
+
+def flat(drawn):
+    return np.ravel(np.asarray(drawn, dtype=object))
+
+
+@pytest.mark.parametrize("name", list(plots.PICTURES))
+def test_every_picture_is_drawn_labeled_and_has_something_in_it(name):
+    """I1: on shipped data; each axis that is shown has a name or ticks that name things."""
+    picture = plots.PICTURES[name]
+    assert picture.about
+    for ax in flat(picture()):
+        assert ax.get_title()
+        assert ax.lines or ax.images or ax.patches or ax.collections
+        named = ax.get_xlabel() and ax.get_ylabel()
+        assert named or ax.images or name in ("outliers", "weights", "leaderboard")
+
+
+def test_every_function_that_draws_is_in_a_picture():
+    """What is listed is tested and shown: no plot_* is left out of the gallery."""
+    import inspect
+
+    from nearline.plots import gallery
+
+    text = inspect.getsource(gallery)
+    assert [name for name in plots.__all__ if name.startswith("plot_") and name not in text] == []
+
+
+def test_pictures_of_mathematics_take_no_data():
+    with pytest.raises(ValueError, match="leave the data out"):
+        plots.PICTURES["sigmoid"](plots.Sample(*IRIS, list("abcd")))
+    with pytest.raises(ValueError, match="no images"):
+        plots.PICTURES["templates"](plots.Sample(*IRIS, list("abcd")))
+
+
+def test_sigmoid_is_the_softmax_of_two_scores():
+    """B13."""
+    sigmoid, pair = plots.plot_sigmoid().get_lines()[:2]
+    t, p = pair.get_data()
+    np.testing.assert_allclose(p, 1.0 / (1.0 + np.exp(-t)), rtol=1e-12)
+    np.testing.assert_allclose(sigmoid.get_ydata(), 1.0 / (1.0 + np.exp(-sigmoid.get_xdata())))
+
+
+def levels(ax):
+    """The level of each contour line, with its points."""
+    lines = next(one for one in ax.collections if type(one).__name__ == "QuadContourSet")
+    return {float(level): path.vertices for level, path in zip(lines.levels, lines.get_paths())}
+
+
+def test_margins_in_the_plane():
+    """E4: lines where f = -1, 0, 1; rings around the rows with y f <= 1."""
+    X, y = IRIS[0][50:, 2:], IRIS[1][50:]
+    model = LinearSVM(loss="hinge", alpha=1e-2).fit(X, y)
+    ax = plots.plot_margins(model, X, y, names=["length", "width"])
+    for level, points in levels(ax).items():
+        np.testing.assert_allclose(model.decision_function(points), level, atol=1e-6)
+    f = model.decision_function(X) * np.where(y == 2, 1, -1)
+    rings = next(one for one in ax.collections if one.get_label() == "y f ≤ 1")
+    np.testing.assert_array_equal(rings.get_offsets(), X[f <= 1 + 1e-6])
+    assert f"{(f <= 1 + 1e-6).sum()} support vectors" in ax.get_title()
+    assert ax.get_xlabel() == "length"
+
+
+def test_margins_in_more_dimensions_are_distances():
+    X, y = IRIS[0][50:], IRIS[1][50:]
+    model = LinearSVM(alpha=1e-2).fit(X, y)
+    ax = plots.plot_margins(model, X, y)
+    size = np.linalg.norm(model.coef_)
+    for level, points in levels(ax).items():
+        np.testing.assert_allclose(points[:, 0], level / size, atol=1e-6)
+    points = np.vstack([one.get_offsets() for one in ax.collections if one.get_label() in ("1", "2")])
+    np.testing.assert_allclose(np.sort(points[:, 0]), np.sort(model.decision_function(X) / size), atol=1e-6)
+    with pytest.raises(ValueError, match="between two classes"):
+        plots.plot_margins(LinearSVM().fit(*IRIS), *IRIS)
+
+
+def test_regions_on_the_two_best_directions():
+    """The plane through the mean has orthonormal directions, and keeps places that lie in it."""
+    X, y = IRIS
+    plane = plots.Plane.of(X, y)
+    np.testing.assert_allclose(plane.directions @ plane.directions.T, np.eye(2), atol=1e-12)
+    places = np.array([[0.0, 0.0], [1.0, -2.0]])
+    np.testing.assert_allclose(plane.down(plane.up(places)), places, atol=1e-12)
+    model = KNeighborsClassifier(5).fit(X, y)
+    ax = plots.plot_regions(model.predict, X, y, plane=plane, steps=25)
+    drawn = np.vstack([one.get_offsets() for one in ax.collections if one.get_label() in ("0", "1", "2")])
+    np.testing.assert_allclose(drawn, plane.down(X))
+    apart = plane.down(X)[:, 0]
+    assert KNeighborsClassifier(5).fit(apart[:, None], y).score(apart[:, None], y) > 0.95
+    two = plots.Plane.of(X[:100], y[:100])  # of two classes the second direction is free
+    np.testing.assert_allclose(two.directions @ two.directions.T, np.eye(2), atol=1e-12)
+    with pytest.raises(ValueError, match="at least 2 features"):
+        plots.Plane.of(X[:, :1], y)
+
+
+def test_outliers_move_least_squares_and_not_logistic_regression():
+    axes = plots.plot_outliers()
+    turned = []
+    for ax in axes:
+        before, after = ax.get_lines()
+        assert labels(ax)[-2:] == ["without outliers", "with outliers"]
+        slopes = [
+            np.arctan2(*np.diff(np.array(line.get_data()), axis=1)[::-1, 0]) for line in (before, after)
+        ]
+        turned.append(abs(slopes[1] - slopes[0]))
+    assert turned[0] > 0.4  # radians
+    assert turned[1] < 0.05
+    with pytest.raises(ValueError, match="two classes in the plane"):
+        plots.plot_outliers(*IRIS, outliers=IRIS[0][:1])
+
+
+def test_sweep_marks_the_best_and_the_one_standard_error_choice():
+    result = sweep(*IRIS, [1, 5, 15, 50, 90])
+    ax = plots.plot_sweep(result)
+    marks = {line.get_marker(): line.get_xdata()[0] for line in ax.lines if line.get_marker() in ("o", "s")}
+    assert marks == {"o": result.best["n_neighbors"], "s": result.one_standard_error["n_neighbors"]}
+    found = path_scores(LogisticRegression(), *IRIS, [1.0, 0.1, 0.01, 1e-3])
+    ax = plots.plot_path_scores(found.alphas, found.scores, label="logistic", marks=found)
+    marks = {line.get_marker(): line.get_xdata()[0] for line in ax.lines if line.get_marker() in ("o", "s")}
+    assert marks == {"o": found.alphas[found.best], "s": found.alphas[found.one_standard_error]}
+
+
+def test_weights_name_the_strongest_features():
+    X, y = IRIS
+    model = LogisticRegression(alpha=1e-2).fit(X, y)
+    axes = plots.plot_weights(model, ["a", "b", "c", "d"], top=2)
+    W = model.coef_ - model.coef_.mean(axis=0)
+    for ax, w in zip(axes, W):
+        strongest = np.argsort(-np.abs(w))[:2]
+        assert [tick.get_text() for tick in ax.get_yticklabels()] == [list("abcd")[j] for j in strongest]
+        np.testing.assert_allclose([bar.get_width() for bar in ax.patches], w[strongest])
+
+
+def test_roc_and_precision_recall_curves():
+    """H7: their areas are scikit-learn's; several classes have a curve each."""
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 200)
+    scores = rng.normal(size=(200, 3)) + 1.5 * np.eye(3)[y]
+    ax = plots.plot_roc(y, scores, [0, 1, 2])
+    for c, line in enumerate(ax.get_lines()[:3]):
+        area = np.trapezoid(line.get_ydata(), line.get_xdata())
+        assert area == pytest.approx(roc_auc_score(y == c, scores[:, c]))
+        assert line.get_label() == f"{c} (area {area:.3f})"
+    ax = plots.plot_precision_recall(y, scores, [0, 1, 2])
+    assert labels(ax) == [
+        f"{c} (average precision {average_precision_score(y == c, scores[:, c]):.3f})" for c in range(3)
+    ]
+    with pytest.raises(ValueError, match="scores must be"):
+        plots.plot_roc(y, scores[:, 0], [0, 1, 2])
+    with pytest.raises(ValueError, match="one class"):
+        plots.plot_roc(np.ones(5), np.arange(5.0), [0, 1])
+
+
+def test_templates_of_color_images_and_many_classes():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(120, 48)), np.arange(120) % 12
+    model = LogisticRegression(alpha=1.0).fit(X, y)
+    axes = plots.plot_templates(model, (4, 4, 3))
+    assert len(axes) == 12
+    image = np.asarray(axes[3].get_images()[0].get_array())
+    np.testing.assert_allclose(image, model.coef_[3].reshape(4, 4, 3).mean(axis=2))
+
+
+def test_the_gallery_page_is_up_to_date():
+    import importlib.util
+    from pathlib import Path
+
+    pytest.importorskip("polars")
+    tool = Path(__file__).resolve().parents[1] / "tools" / "make_pictures.py"
+    spec = importlib.util.spec_from_file_location("make_pictures", tool)
+    make_pictures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make_pictures)
+    assert make_pictures.PAGE.read_text() == make_pictures.page(), "run: python tools/make_pictures.py"
+    assert {file.stem for file in make_pictures.IMAGES.glob("*.png")} == set(make_pictures.CALLS)

@@ -1,4 +1,4 @@
-"""The command line: ``nearline try``, ``predict``, ``evaluate``, ``inspect``. Heavy imports wait for a command."""
+"""The command line: ``nearline try``, ``predict``, ``explain`` and others. Heavy imports wait for a command."""
 
 import sys
 

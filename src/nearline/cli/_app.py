@@ -1,26 +1,56 @@
 """Commands and their options."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from nearline.cli._errors import MISUSED, guarded
+
 app = typer.Typer(
     help="Try every nearest-neighbor, linear and naive Bayes classifier on your data, honestly.",
+    epilog="Begin with:  nearline try DATA --target COLUMN",
     no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 # What wrong options raise: typer brings its own click, or takes the one installed.
 USAGE: Any = typer.BadParameter.__mro__[1]
-Data = Annotated[Path, typer.Argument(help="CSV, TSV, Parquet, JSON lines, LIBSVM, .npy, .npz, or a folder")]
+Data = Annotated[
+    Path,
+    typer.Argument(help="CSV, TSV, Parquet, JSON lines, LIBSVM, .npy, .npz, texts, or a folder of classes"),
+]
 Target = Annotated[
-    str | None, typer.Option("--target", "-t", help="column with the labels: a name, 'first' or 'last'")
+    str | None, typer.Option("--target", "-t", help="column of the labels: name, number, 'first' or 'last'")
+]
+Labels = Annotated[Path | None, typer.Option(help="file with one label a line, or .npy")]
+Columns = Annotated[str | None, typer.Option(help="columns to classify by, with commas (default: all)")]
+Drop = Annotated[str | None, typer.Option(help="columns to leave out, with commas")]
+Read = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read",
+        help="KEY=VALUE on how to read: delimiter, header, encoding, missing, format; of images features, size",
+    ),
 ]
 ModelFile = Annotated[Path, typer.Argument(help="a file that 'nearline try' wrote")]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
+Seed = Annotated[int, typer.Option(help="decides folds and test rows")]
+Force = Annotated[bool, typer.Option("--force", help="write over files that are there")]
+Picture = Annotated[Path | None, typer.Option(help="file of the picture: .png, .svg or .pdf")]
+
+
+@app.callback()
+def nearline(
+    version: Annotated[bool, typer.Option("--version", help="print the version and exit")] = False,
+) -> None:
+    if version:
+        from nearline import __version__
+
+        print(f"nearline {__version__}")
+        raise typer.Exit
 
 
 @app.command("try", epilog="Example:  nearline try penguins.csv --target species")
@@ -34,84 +64,239 @@ def try_(
     groups: Annotated[str | None, typer.Option(help="column: rows of one group stay together")] = None,
     time: Annotated[str | None, typer.Option(help="column to sort by: test on the last rows")] = None,
     test: Annotated[str, typer.Option(help="share of the rows to lock away, a file, or 'none'")] = "0.2",
-    include: Annotated[str | None, typer.Option(help="families, with commas")] = None,
+    include: Annotated[str | None, typer.Option(help="families, with commas: logistic,k-NN")] = None,
     exclude: Annotated[str | None, typer.Option(help="families, with commas")] = None,
     preset: Annotated[str, typer.Option(help="quick, default or thorough")] = "default",
     time_limit: Annotated[float | None, typer.Option(help="seconds")] = None,
-    seed: Annotated[int, typer.Option(help="decides folds and test rows")] = 0,
+    seed: Seed = 0,
     jobs: Annotated[int | None, typer.Option(help="threads (default: all)")] = None,
+    labels: Labels = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    read: Read = None,
     out: Annotated[Path, typer.Option(help="folder for what is written")] = Path("nearline-out"),
     force: Annotated[bool, typer.Option("--force", help="write into a folder that has files")] = False,
     json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
-) -> None:
-    """Try every model on DATA, choose on folds, test once; write model, leaderboard and result."""
+) -> int:
+    """Try every model, choose on folds, test once, write a report."""
+    from nearline.cli._reading import Reading
     from nearline.cli._try import Request, run_try
 
-    run_try(
+    reading = Reading.of(target, labels, columns, drop, read)
+    return run_try(
         Request(
-            data, target, metric.split(","), cv, groups, time, test, _names(include), _names(exclude) or (), preset,
-            time_limit, seed, jobs, out, force, json, quiet,
+            data, reading, metric.split(","), cv, groups, time, test, _families(include), _families(exclude) or (),
+            preset, time_limit, seed, jobs, out, force, json, quiet,
         )
     )  # fmt: skip
 
 
-@app.command(epilog="Example:  nearline predict nearline-out/model.nearline new.csv --out labels.csv")
+@app.command(epilog="Example:  nearline predict nearline-out/model.nearline new.csv --proba --out labels.csv")
 def predict(
     model: ModelFile,
     data: Data,
     proba: Annotated[bool, typer.Option("--proba", help="probabilities too")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="a column that says why")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="CSV or JSON lines (.jsonl); default: standard output")
+        Path | None, typer.Option(help="file: .csv, .tsv, .jsonl or .parquet (default: standard output)")
     ] = None,
+    read: Read = None,
 ) -> None:
-    """Predict the rows of DATA, in order, some at a time: the data may be larger than memory."""
+    """Predict rows in order; the data may be larger than memory."""
+    from nearline.cli._reading import Reading
     from nearline.cli._use import run_predict
 
-    run_predict(model, data, proba, out)
+    run_predict(model, data, proba, explain, out, Reading.of(options=read))
 
 
-@app.command(epilog="Example:  nearline evaluate nearline-out/model.nearline labelled.csv")
-def evaluate(model: ModelFile, data: Data, target: Target = None, json: AsJson = False) -> None:
-    """Score a model on labelled rows that it has not seen, with intervals."""
+@app.command(epilog="Example:  nearline explain nearline-out/model.nearline new.csv --row 1 --row 7")
+def explain(
+    model: ModelFile,
+    data: Data,
+    row: Annotated[list[int] | None, typer.Option(help="rows, counted from 1 (default: the first 5)")] = None,
+    training: Annotated[
+        Path | None, typer.Option(help="the model's training data, if moved: its rows are shown as neighbors")
+    ] = None,
+    read: Read = None,
+    json: AsJson = False,
+) -> None:
+    """Say why: the neighbors of a row, or its columns and words."""
+    from nearline.cli._explain import run_explain
+    from nearline.cli._reading import Reading
+
+    run_explain(model, data, row or [], training, Reading.of(options=read), json)
+
+
+@app.command(epilog="Example:  nearline evaluate nearline-out/model.nearline labeled.csv")
+def evaluate(
+    model: ModelFile,
+    data: Data,
+    target: Target = None,
+    labels: Labels = None,
+    read: Read = None,
+    json: AsJson = False,
+) -> None:
+    """Score a model on labeled rows that it has not seen."""
+    from nearline.cli._reading import Reading
     from nearline.cli._use import run_evaluate
 
-    run_evaluate(model, data, target, json)
+    run_evaluate(model, data, Reading.of(target, labels, options=read), json)
 
 
 @app.command(epilog="Example:  nearline inspect nearline-out/model.nearline")
 def inspect(model: ModelFile, json: AsJson = False) -> None:
-    """Say what is in a model file, how it was made and on which data."""
+    """Say what is in a model file, and how it was made."""
     from nearline.cli._use import run_inspect
 
     run_inspect(model, json)
+
+
+@app.command(epilog="Example:  nearline sweep penguins.csv --target species --metrics l2,l1")
+def sweep(
+    data: Data,
+    target: Target = None,
+    ks: Annotated[str | None, typer.Option(help="numbers of neighbors, with commas")] = None,
+    metrics: Annotated[str, typer.Option(help="l2, l1, cosine, l-infinity, ..., with commas")] = "l2",
+    weights: Annotated[str, typer.Option(help="of votes: uniform, distance")] = "uniform,distance",
+    cv: Annotated[str, typer.Option(help="folds, or leave-one-out")] = "5",
+    seed: Seed = 0,
+    labels: Labels = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    read: Read = None,
+    out: Picture = None,
+    force: Force = False,
+    json: AsJson = False,
+) -> None:
+    """Choose k of nearest neighbors: table and picture."""
+    _without_a_screen()
+    from nearline.cli._choose import run_sweep
+    from nearline.cli._reading import Reading
+
+    reading = Reading.of(target, labels, columns, drop, read)
+    run_sweep(
+        data,
+        reading,
+        ks=ks,
+        metrics=metrics,
+        weights=weights,
+        cv=cv,
+        seed=seed,
+        out=out,
+        force=force,
+        as_json=json,
+    )
+
+
+@app.command(epilog="Example:  nearline path penguins.csv --target species --penalty l1")
+def path(
+    data: Data,
+    target: Target = None,
+    loss: Annotated[str, typer.Option(help="logistic, hinge, squared-hinge, squared, ...")] = "logistic",
+    penalty: Annotated[str, typer.Option(help="l2, l1 or elastic-net")] = "l2",
+    alphas: Annotated[str | None, typer.Option(help="strengths of the penalty, with commas")] = None,
+    cv: Annotated[int, typer.Option(help="folds")] = 5,
+    seed: Seed = 0,
+    labels: Labels = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    read: Read = None,
+    out: Picture = None,
+    force: Force = False,
+    json: AsJson = False,
+) -> None:
+    """Choose alpha of a linear model: table and picture."""
+    _without_a_screen()
+    from nearline.cli._choose import run_path
+    from nearline.cli._reading import Reading
+
+    reading = Reading.of(target, labels, columns, drop, read)
+    run_path(
+        data,
+        reading,
+        loss=loss,
+        penalty=penalty,
+        alphas=alphas,
+        cv=cv,
+        seed=seed,
+        out=out,
+        force=force,
+        as_json=json,
+    )
+
+
+@app.command(
+    epilog="Example:  nearline plot regions iris.csv --target species --columns petal_length,petal_width"
+)
+def plot(
+    name: Annotated[str | None, typer.Argument(help="which picture")] = None,
+    data: Annotated[Path | None, typer.Argument(help="as for 'try' (default: shipped data)")] = None,
+    target: Target = None,
+    labels: Labels = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    read: Read = None,
+    out: Picture = None,
+    force: Force = False,
+    list_: Annotated[bool, typer.Option("--list", help="name all pictures")] = False,
+) -> None:
+    """Draw a picture: losses, regions, margins, ROC, ... (--list)."""
+    from nearline.cli._plot import run_plot
+    from nearline.cli._reading import Reading
+
+    _without_a_screen()
+    run_plot(name, data, Reading.of(target, labels, columns, drop, read), out, force, list_)
+
+
+@app.command(epilog="Example:  nearline demo --out out")
+def demo(out: Annotated[Path, typer.Option(help="folder for reports and pictures")] = Path("out")) -> None:
+    """Try them all on shipped data, in under two minutes."""
+    from nearline.demo import main
+
+    main(["--out", str(out)])
 
 
 def run(arguments: list[str]) -> int:
     """Exit code of a command line; with --debug errors keep their traceback."""
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
+    return guarded(lambda: _run(arguments), debug=debug)
+
+
+def _run(arguments: list[str]) -> int:
+    command: Any = typer.main.get_command(app)
     try:
-        result: Any = typer.main.get_command(app).main(arguments, prog_name="nearline", standalone_mode=False)
+        # not by way of main(), which makes other things of Ctrl-C and of exit codes
+        with command.make_context("nearline", list(arguments)) as context:
+            result = command.invoke(context)
         return result if isinstance(result, int) else 0
-    except (typer.Abort, KeyboardInterrupt):
-        return _stopped()
     except typer.Exit as end:
         return int(end.exit_code)
     except USAGE as error:
         error.show()
-        return 2
-    except (ValueError, OSError, ImportError, MemoryError) as error:
-        if debug:
-            raise
-        print(f"nearline: {error}", file=sys.stderr)
-        return 1
+        return MISUSED
 
 
-def _stopped() -> int:
-    print("nearline: stopped.", file=sys.stderr)
-    return 130
+def _without_a_screen() -> None:
+    """Pictures go into files, so that no window is needed; where there is no matplotlib, drawing will say so."""
+    import os
+
+    os.environ.setdefault("MPLBACKEND", "Agg")
 
 
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+def _families(text: str | None) -> list[str] | None:
+    """Names of families between commas; those that have a comma themselves, as 'k-NN, L2', are put together again."""
+    if text is None:
+        return None
+    from nearline.cli._reading import names
+    from nearline.selection.families import FAMILIES
+
+    known = {name.lower(): name for name in FAMILIES}
+    found, parts = [], names(text) or []
+    while parts:
+        pair = ", ".join(parts[:2]).lower()
+        taken = 2 if len(parts) > 1 and pair in known else 1
+        found.append(known[pair] if taken == 2 else parts[0])
+        parts = parts[taken:]
+    return found

@@ -1,6 +1,5 @@
 """``nearline try``: read, lock, try them all, test once, write."""
 
-import csv
 import json
 import shlex
 import sys
@@ -13,11 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from nearline import __version__, num_threads, save
-from nearline.data import DataError, Table, read
+from nearline import __version__, num_threads
+from nearline.cli._errors import STOPPED, UsageError
+from nearline.cli._output import Output, check_folder
+from nearline.cli._reading import Reading, features_of, ordered, show, without
+from nearline.data import DataError, Table
+from nearline.estimators import KNeighborsClassifier
 from nearline.selection.opened import Opened, fingerprint
 from nearline.selection.try_all import LeakageWarning, TryThemAll
-from nearline.whole import written_whole
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Request:
     """The options of a command."""
 
     data: Path
-    target: str | None
+    reading: Reading
     metrics: list[str]
     cv: int
     groups: str | None
@@ -43,15 +45,13 @@ class Request:
     quiet: bool
 
 
-def run_try(request: Request) -> None:
+def run_try(request: Request) -> int:
     """Do it all; what a person reads goes to standard output, or only JSON if that is asked for."""
-    _check_folder(request)
-    table = read(request.data, request.target)
-    if table.y is None:
-        raise DataError(f"Which column holds the labels? Give --target, one of: {_columns(table)}.")
-    X, y, groups = _rows(table, request)
+    check_folder(request.out, request.force)
+    table = request.reading.labeled(request.data)
+    X, y, groups, order = ordered(table, request.groups, request.time)
     if not request.json:
-        print(table.description, end="\n\n")
+        show(table)
     test: Any = None if request.test == "none" else _test(request, table)
     contest = TryThemAll(
         request.preset,
@@ -62,7 +62,7 @@ def run_try(request: Request) -> None:
         test=test,
         split="time" if request.time else "auto",
         time_limit=request.time_limit,
-        progress="silent" if request.quiet or request.json else "auto",
+        progress="auto" if sys.stderr.isatty() and not (request.quiet or request.json) else "silent",
         seed=request.seed,
     )
     began = time.perf_counter()
@@ -71,82 +71,74 @@ def run_try(request: Request) -> None:
         contest.fit(X, y, groups)
     seconds = time.perf_counter() - began
     result = None if test is None else contest.open_test()
-    facts = _facts(request, table, contest, result, seconds)
-    _write(request, contest, facts)
+    facts = _facts(request, table, contest, result, seconds, order)
+    output = Output(request.out, contest, result, facts, _source(request, table, facts))
+    output.write()
     if request.json:
-        print(json.dumps(facts, default=str))
+        print(json.dumps(output.clean))
     else:
-        _show(request, contest, result, seconds)
-
-
-def _check_folder(request: Request) -> None:
-    if (
-        request.out.exists()
-        and (not request.out.is_dir() or any(request.out.iterdir()))
-        and not request.force
-    ):
-        raise DataError(
-            f"{request.out} has files already: give another --out, or --force to write over them."
-        )
-
-
-def _columns(table: Table) -> str:
-    names = [column.name for column in table.description.columns]
-    return ", ".join(names[:30]) or "none (give a label file, or folders by class)"
-
-
-def _rows(table: Table, request: Request) -> tuple[Any, Any, Any]:
-    """X, y and groups, in the order of time if there is one."""
-    X, y, groups = table.X, table.y, None
-    for name in (request.groups, request.time):
-        if name is not None and name not in getattr(X, "columns", []):
-            raise DataError(f"There is no column {name!r}; there are: {_columns(table)}.")
-    if request.groups is not None:
-        groups = X[request.groups].to_numpy()
-        X = X.drop(request.groups)
-    if request.time is not None:
-        order = np.asarray(X[request.time].arg_sort())
-        X, y = X[order].drop(request.time), np.asarray(y)[order]
-        groups = None if groups is None else groups[order]
-    return X, y, groups
+        _show(request, contest, result, seconds, output)
+    return STOPPED if contest.interrupted_ else 0
 
 
 def _test(request: Request, table: Table) -> Any:
+    """A share of the rows, or rows and labels of a file of their own."""
     try:
-        return float(request.test)
+        share = float(request.test)
     except ValueError:
-        pass
-    other = read(Path(request.test), request.target, like=table)
+        share = None
+    if share is not None:
+        if not 0 < share < 1:
+            raise UsageError(f"--test is a share between 0 and 1, a file, or 'none', got {request.test!r}.")
+        return share
+    place = Path(request.test)
+    if not place.exists():
+        raise UsageError(
+            f"--test is a share between 0 and 1, 'none', or a file, and there is no file {place}."
+        )
+    reading = Reading(request.reading.target, None, None, (), request.reading.options)
+    other = reading.table(place, table)
     if other.y is None:
         raise DataError(f"{request.test} has no labels to test on: name them with --target.")
-    X = other.X if request.groups is None else other.X.drop(request.groups)
-    return X, other.y
+    if request.groups is not None and not request.json:
+        print(f"{place}: its rows are taken as of other groups than the training rows\n")
+    return features_of(other, request.groups, request.time), np.asarray(other.y)
 
 
 def _facts(
-    request: Request, table: Table, contest: TryThemAll, result: Opened | None, seconds: float
+    request: Request, table: Table, contest: TryThemAll, result: Opened | None, seconds: float, order: Any
 ) -> dict[str, Any]:
-    """Everything that was found, as JSON."""
-    schema = table.schema
+    """Everything that was found, and what further data are read like."""
+    kept = without(table, tuple({name for name in (request.groups, request.time) if name is not None}))
+    schema, description = kept.schema, kept.description
+    last = contest.model_.steps[-1][1]
+    by_rows = isinstance(last, KNeighborsClassifier) or getattr(last, "expansion_", None) is not None
     return {
         "command": shlex.join(["nearline", *sys.argv[1:]]),
         "data": str(request.data),
-        "rows": table.description.rows,
-        "fingerprint": fingerprint(table.X, np.asarray(table.y)),
-        "target": table.description.target,
+        "rows": description.rows,
+        "fingerprint": fingerprint(kept.X, np.asarray(table.y)),
+        "target": description.target,
+        "target_given": request.reading.target,
+        "labels": request.reading.labels,
+        "reading": request.reading.options,
         "columns": None if schema.columns is None else dict(schema.columns),
         "features": schema.n_features,
+        "shape": list(description.shape),
+        "zero_based": schema.zero_based,
         "classes": contest.classes_.tolist(),
         "model": str(contest.chosen_),
         "representation": contest.chosen_.representation,
         "cross_validation": {
-            s.name: contest.leaderboard_.mean(contest.chosen_, s.name) for s in contest._scorers
+            s.name: contest.leaderboard_.mean(contest.chosen_, s.name) for s in contest.leaderboard_.scorers
         },
         "candidates": len(contest.leaderboard_),
         "findings": [vars(finding) for finding in contest.findings_],
         "skipped": [vars(one) for one in contest.leaderboard_.skipped],
         "interrupted": contest.interrupted_,
         "test": None if result is None else _test_facts(result),
+        # so that training rows can be shown as rows of the file
+        "training_rows": np.asarray(order)[contest.training_part()[2]].tolist() if by_rows else None,
         "seconds": seconds,
         "seed": request.seed,
         "version": __version__,
@@ -165,38 +157,30 @@ def _test_facts(result: Opened) -> dict[str, Any]:
     }
 
 
-def _write(request: Request, contest: TryThemAll, facts: dict[str, Any]) -> None:
-    request.out.mkdir(parents=True, exist_ok=True)
-    clean = json.loads(json.dumps(facts, default=str).replace("NaN", "null"))
-    save(contest.model_, request.out / "model.nearline", facts=clean)
-    records = contest.leaderboard_.records()
-    lines = [
-        {k: json.dumps(v, default=str) if isinstance(v, (dict, list)) else v for k, v in r.items()}
-        for r in records
-    ]
-    _replace(request.out / "leaderboard.csv", lines)
-    _replace(request.out / "result.json", clean)
+def _source(request: Request, table: Table, facts: dict[str, Any]) -> dict[str, Any]:
+    """What the report says about where the rows come from."""
+    names = ("data", "rows", "fingerprint", "target", "columns", "command", "shape", "seconds")
+    kind = table.description.format
+    return {name: facts[name] for name in names} | {"description": str(table.description), "kind": kind}
 
 
-def _replace(path: Path, content: Any) -> None:
-    with written_whole(path, "w", newline="", encoding="utf-8") as file:
-        if path.suffix == ".json":
-            json.dump(content, file, indent=1)
-        else:
-            writer = csv.DictWriter(file, list(content[0]))
-            writer.writeheader()
-            writer.writerows(content)
-
-
-def _show(request: Request, contest: TryThemAll, result: Opened | None, seconds: float) -> None:
+def _show(
+    request: Request, contest: TryThemAll, result: Opened | None, seconds: float, output: Output
+) -> None:
     print(contest.leaderboard_)
     print(f"\n{len(contest.leaderboard_)} candidates in {seconds:.1f} s")
     if contest.interrupted_:
         print("interrupted: what had finished is shown, and the best of it was fitted")
     for finding in contest.findings_:
         print(f"{finding.severity}: {finding.subject}: {finding.message} {finding.remedy}")
+    leaks = [one.subject for one in contest.findings_ if one.remedy.startswith("Leave the column out")]
+    if leaks:
+        print(f"to try again without: --drop {shlex.quote(','.join(dict.fromkeys(leaks)))}")
     if result is not None:
         print(f"\n{result}")
-    model = request.out / "model.nearline"
-    print(f"\nwritten: {model}, {request.out / 'leaderboard.csv'}, {request.out / 'result.json'}")
-    print(f"predict with: nearline predict {shlex.quote(str(model))} NEW_DATA")
+    print(f"\nwritten: {', '.join(map(str, output.written))}")
+    for note in output.notes:
+        print(f"note: {note}")
+    model = shlex.quote(str(request.out / "model.nearline"))
+    print(f"predict with: nearline predict {model} NEW_DATA")
+    print(f"explain with: nearline explain {model} {shlex.quote(str(request.data))} --row 1")

@@ -1,101 +1,125 @@
 """``nearline predict``, ``evaluate`` and ``inspect``: what is done with a model file."""
 
-import csv
 import json
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nearline import inspect as inspected
-from nearline import load
 from nearline.answers import answers_of
-from nearline.data import DataError, Schema, batches, read
-from nearline.selection.opened import LockedRows, intervals_of
+from nearline.cli._errors import note
+from nearline.cli._explain import STRONGEST, Explainer
+from nearline.cli._output import clean
+from nearline.cli._reading import (
+    Reading,
+    files_of,
+    model_reading,
+    model_schema,
+    parts,
+    rows_of,
+    tell_notes,
+)
+from nearline.cli._sinks import check_ending, sink
+from nearline.data import DataError
+from nearline.files import inspect as inspected
+from nearline.files import load
+from nearline.selection.opened import LockedRows, fingerprint, intervals_of
 from nearline.selection.scoring import SCORERS
-from nearline.whole import written_whole
+
+KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}
+LONG = 300  # characters of a fact that are shown
 
 
-def run_predict(model_file: Path, data: Path, proba: bool, out: Path | None) -> None:
-    """A line for each row, in order: the label and, if asked for, the probabilities."""
-    model, schema = load(model_file), _schema(model_file)
+def run_predict(
+    model_file: Path, data: Path, proba: bool, explain: bool, out: Path | None, reading: Reading
+) -> None:
+    """A line for each row, in order: the label and, if asked for, the probabilities and the reason."""
+    check_ending(out)
+    explainer = Explainer(model_file)
+    model = explainer.model
     if proba and not callable(getattr(model, "predict_proba", None)):
         raise DataError(
-            "This model gives no probabilities: leave --proba out, or try again with calibration."
+            "This model gives no probabilities: leave --proba out, or try again with --metric log-loss, which chooses "
+            "among those that do."
         )
-    names = ["label", *(f"probability of {label}" for label in model.classes_.tolist() if proba)]
-    with _sink(out, names) as write:
-        for part in batches(data, like=schema):
-            labels = model.predict(part.X).tolist()
-            chances = model.predict_proba(part.X).tolist() if proba else [[] for _ in labels]
-            for label, row in zip(labels, chances, strict=True):
-                write([label, *(round(p, 6) for p in row)])
+    labels = model.classes_
+    names = ["label", *(f"probability of {label}" for label in labels.tolist() if proba)]
+    types = [KINDS.get(labels.dtype.kind, "string"), *("number" for _ in names[1:])]
+    if explain:
+        names, types = [*names, "because"], [*types, "string"]
+    if data.is_dir():
+        names, types = ["file", *names], ["string", *types]
+    found = 0
+    with sink(out, names, types) as write:
+        for part in parts(data, explainer.schema, model_reading(model_file, reading)):
+            if not found:
+                tell_notes(part)
+            found += len(part)
+            rows = _answers(explainer, part.X, proba, explain)
+            if data.is_dir():
+                files = files_of(data, len(rows)) or [""] * len(rows)
+                rows = [[file, *row] for file, row in zip(files, rows)]
+            for row in rows:
+                write(row)
+        if not found:
+            raise DataError(f"{data} has no rows to predict.")
 
 
-def run_evaluate(model_file: Path, data: Path, target: str | None, as_json: bool) -> None:
-    """Scores with intervals on labelled rows."""
-    model, schema = load(model_file), _schema(model_file)
-    table = read(data, target or schema.target, like=schema)
+def _answers(explainer: Explainer, X: Any, proba: bool, explain: bool) -> list[list[Any]]:
+    rows, model = rows_of(X), explainer.model
+    lines = [[label] for label in model.predict(rows).tolist()]
+    if proba:
+        for line, chances in zip(lines, model.predict_proba(rows).tolist(), strict=True):
+            line += [round(chance, 6) for chance in chances]
+    if explain:
+        for line, reason in zip(lines, explainer.reasons(X, STRONGEST), strict=True):
+            line.append(explainer.sentence(reason))
+    return lines
+
+
+def run_evaluate(model_file: Path, data: Path, reading: Reading, as_json: bool) -> None:
+    """Scores with intervals on labeled rows."""
+    model, schema = load(model_file), model_schema(model_file)
+    known = inspected(model_file).facts or {}
+    given = known.get("target_given")
+    said = model_reading(model_file, reading)
+    target = said.target or (None if said.labels else given)
+    table = Reading(target, said.labels, None, (), said.options).table(data, schema)
     if table.y is None:
         raise DataError(f"{data} has no labels to compare with: name their column with --target.")
     y = np.asarray(table.y)
     classes = np.unique(np.concatenate([model.classes_, y]))
     codes = np.searchsorted(classes, y)
-    answers = answers_of(model, table.X, classes).settled()
+    answers = answers_of(model, rows_of(table.X), classes).settled()
     scorers = [SCORERS[name] for name in ("accuracy", "balanced-accuracy", "auc", "log-loss")]
     intervals = intervals_of(answers, codes, classes, LockedRows(y), scorers, 0)
     scores = {s.name: s(answers, codes, classes) for s in scorers}
     if as_json:
         bounds = {name: [interval.low, interval.high] for name, interval in intervals.items()}
-        print(json.dumps({"rows": len(y), "scores": scores, "intervals": bounds}).replace("NaN", "null"))
+        print(json.dumps(clean({"rows": len(y), "scores": scores, "intervals": bounds})))
         return
     print(f"{data}: {len(y):,} rows")
+    tell_notes(table)
+    if known.get("fingerprint") == fingerprint(table.X, y):
+        note("these are the rows that the model was made of: what it scores on them is no test")
     for name, score in scores.items():
         interval = intervals[name]
         shown = "n/a" if np.isnan(score) else f"{score:.4f}"
-        said = f" (95% interval {interval.low:.4f} to {interval.high:.4f})" if interval.defined else ""
-        print(f"  {name} {shown}{said}")
+        bounds_said = f" (95% interval {interval.low:.4f} to {interval.high:.4f})" if interval.defined else ""
+        print(f"  {name} {shown}{bounds_said}")
 
 
 def run_inspect(model_file: Path, as_json: bool) -> None:
     """The header of a model file."""
-    about = inspected(model_file)
-    facts: dict[str, Any] = {**vars(about)}
+    facts: dict[str, Any] = {**vars(inspected(model_file))}
     if as_json:
-        print(json.dumps(facts, default=str))
+        print(json.dumps(clean(facts)))
         return
     made = facts.pop("facts") or {}
     for name, value in {**facts, **made}.items():
-        print(f"{name}: {value if not isinstance(value, (dict, list)) else json.dumps(value, default=str)}")
-
-
-def _schema(model_file: Path) -> Schema:
-    """How the data of the model was read."""
-    facts = inspected(model_file).facts or {}
-    classes = facts.get("classes")
-    return Schema(
-        columns=facts.get("columns"),
-        classes=None if classes is None else tuple(classes),
-        target=facts.get("target"),
-        n_features=facts.get("features"),
-    )
-
-
-@contextmanager
-def _sink(out: Path | None, names: list[str]) -> Iterator[Any]:
-    """A function that writes rows: to standard output, or to a file that appears when all is written."""
-    if out is None:
-        writer = csv.writer(sys.stdout)
-        writer.writerow(names)
-        yield writer.writerow
-        return
-    with written_whole(out, "w", newline="", encoding="utf-8") as file:
-        if out.suffix == ".jsonl":
-            yield lambda row: file.write(json.dumps(dict(zip(names, row, strict=True))) + "\n")
-        else:
-            writer = csv.writer(file)
-            writer.writerow(names)
-            yield writer.writerow
+        if value is None or value in ({}, []):
+            continue
+        shown = (
+            json.dumps(clean(value), ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
+        )
+        print(f"{name}: {shown if len(shown) <= LONG else shown[: LONG - 3] + '...'}")

@@ -179,15 +179,20 @@ def products(A: Any, B: Any) -> Array:
     return np.ascontiguousarray(A @ B.T.astype(A.dtype, copy=False))
 
 
-def lower_products(X: Any) -> Array:
-    """x . x' on and below the diagonal; what is above is not defined."""
+def lower_products(X: Any, rows: int = 1024) -> Array:
+    """x . x' on and below the diagonal; what is above is not defined.
+
+    Block by block: half of a product, at the speed of whole ones (BLAS's own routine for it is in SciPy, whose second
+    pool of threads would stand in the way of NumPy's).
+    """
     if is_sparse(X):
         return products(X, X)
-    from scipy.linalg.blas import dsyrk, ssyrk
-
-    # BLAS counts columns first: its upper half of the transposed product is our lower half.
-    rank_k = ssyrk if X.dtype == np.float32 else dsyrk
-    return np.ascontiguousarray(rank_k(1.0, X.T, trans=1).T)
+    n = len(X)
+    K = np.empty((n, n), dtype=X.dtype)
+    for start in range(0, n, rows):
+        end = min(start + rows, n)
+        np.matmul(X[start:end], X[:end].T, out=K[start:end, :end])
+    return K
 
 
 def mirrored(K: Array, rows: int = 256) -> Array:

@@ -1,35 +1,50 @@
-"""Pictures: each function draws one and gives back matplotlib axes (needs ``nearline[plots]``)."""
+"""Pictures: each function draws one and gives back matplotlib axes (needs ``nearline[plots]``).
+
+``PICTURES`` has all of them by name, with rows to draw them on.
+"""
 
 from nearline.plots._style import COLORS
+from nearline.plots.gallery import PICTURES, Picture, Sample
+from nearline.plots.kernels import plot_degree_two, plot_gram, plot_kernel_margins
 from nearline.plots.models import (
     plot_coefficients,
     plot_losses,
     plot_objective,
     plot_path_scores,
-    plot_regions,
+    plot_sigmoid,
     plot_sweep,
     plot_templates,
+    plot_weights,
 )
-from nearline.plots.selection import (
-    plot_candidates,
-    plot_confusion,
-    plot_curve,
-    plot_leaderboard,
-    plot_reliability,
-)
+from nearline.plots.regions import Plane, plot_margins, plot_outliers, plot_regions
+from nearline.plots.results import plot_confusion, plot_precision_recall, plot_reliability, plot_roc
+from nearline.plots.selection import plot_candidates, plot_curve, plot_leaderboard
 
 __all__ = [
     "COLORS",
+    "PICTURES",
+    "Picture",
+    "Plane",
+    "Sample",
     "plot_candidates",
     "plot_coefficients",
     "plot_confusion",
     "plot_curve",
+    "plot_degree_two",
+    "plot_gram",
+    "plot_kernel_margins",
     "plot_leaderboard",
     "plot_losses",
+    "plot_margins",
     "plot_objective",
+    "plot_outliers",
     "plot_path_scores",
+    "plot_precision_recall",
     "plot_regions",
     "plot_reliability",
+    "plot_roc",
+    "plot_sigmoid",
     "plot_sweep",
     "plot_templates",
+    "plot_weights",
 ]

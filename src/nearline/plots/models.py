@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from scipy.special import expit, softmax
 
 from nearline.arrays import Array
 from nearline.losses import LOSSES
-from nearline.plots._style import COLORS
 from nearline.plots._style import axes as _axes
 from nearline.plots._style import pyplot as _pyplot
 from nearline.plots._style import style as _style
@@ -15,7 +15,15 @@ from nearline.solvers import Solution
 
 
 def plot_losses(names: Iterable[str] | None = None, *, log2: bool = False, ax: Any = None) -> Any:
-    """Every margin loss as a function of z = y f; ``log2`` scales the logistic loss to pass through (0, 1)."""
+    """Every margin loss as a function of z = y f; ``log2`` scales the logistic loss to pass through (0, 1).
+
+    Examples
+    --------
+    >>> from nearline.plots import plot_losses
+    >>> ax = plot_losses(["zero-one", "hinge"])
+    >>> [line.get_label() for line in ax.get_lines()]
+    ['zero-one', 'hinge']
+    """
     ax = _axes(ax)
     z = np.linspace(-2.5, 2.5, 501)
     chosen = list(names) if names is not None else [name for name, loss in LOSSES.items() if not loss.joint]
@@ -37,7 +45,18 @@ def plot_losses(names: Iterable[str] | None = None, *, log2: bool = False, ax: A
 
 
 def plot_objective(solutions: Mapping[str, Solution], *, ax: Any = None) -> Any:
-    """Objective above the best value found, per iteration, for several solutions of the same risk."""
+    """Objective above the best value found, per iteration, for several solutions of the same risk.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import Risk, minimize
+    >>> from nearline.plots import plot_objective
+    >>> risk = Risk(*load_iris(return_X_y=True), loss="softmax", alpha=1e-2)
+    >>> ax = plot_objective({name: minimize(risk, name) for name in ("lbfgs", "newton")})
+    >>> len(ax.get_lines())
+    2
+    """
     ax = _axes(ax)
     best = min(float(np.min(solution.trace)) for solution in solutions.values())
     for i, (name, solution) in enumerate(solutions.items()):
@@ -53,7 +72,18 @@ def plot_objective(solutions: Mapping[str, Solution], *, ax: Any = None) -> Any:
 def plot_coefficients(
     alphas: Array, coefficients: Array, *, names: Any = None, top: int = 8, ax: Any = None
 ) -> Any:
-    """Weights over alpha, (n_alphas, D); the ``top`` largest are named, those that stay 0 are not."""
+    """Weights over alpha, (n_alphas, D); the ``top`` largest are named, those that stay 0 are not.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import coefficients, path
+    >>> from nearline.plots import plot_coefficients
+    >>> X, y = load_iris(return_X_y=True)
+    >>> alphas, W, _ = coefficients(path(X, y == 1, regularizer="l1", n_alphas=10))
+    >>> plot_coefficients(alphas, W[:, 0], names=["sepal l", "sepal w", "petal l", "petal w"]).get_xlabel()
+    'alpha'
+    """
     ax = _axes(ax)
     alphas, coefficients = np.asarray(alphas), np.asarray(coefficients)
     labels = np.arange(coefficients.shape[1]) if names is None else np.asarray(names)
@@ -72,9 +102,22 @@ def plot_coefficients(
     return ax
 
 
-def plot_path_scores(alphas: Array, scores: Array, *, ax: Any = None, label: str | None = None) -> Any:
+def plot_path_scores(
+    alphas: Array, scores: Array, *, ax: Any = None, label: str | None = None, marks: Any = None
+) -> Any:
     """Fold scores over alpha, (n_alphas, n_folds): a point for each fold, a line through means, bars of +-1 standard
-    deviation over folds."""
+    deviation over folds. ``marks``: the :class:`nearline.selection.path_scores.PathScores` whose best alpha gets a ring
+    and whose one-standard-error choice gets a square.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import LogisticRegression, path_scores
+    >>> from nearline.plots import plot_path_scores
+    >>> found = path_scores(LogisticRegression(), *load_iris(return_X_y=True), alphas=[0.1, 0.01])
+    >>> plot_path_scores(found.alphas, found.scores, label="logistic", marks=found).get_xscale()
+    'log'
+    """
     ax = _axes(ax)
     scores = np.asarray(scores)
     if scores.ndim != 2 or scores.shape[1] < 2 or len(scores) != len(alphas):
@@ -87,63 +130,142 @@ def plot_path_scores(alphas: Array, scores: Array, *, ax: Any = None, label: str
         np.repeat(alphas, scores.shape[1]), scores.ravel(), ".", color=style["color"], alpha=0.4, markersize=4
     )
     ax.errorbar(alphas, mean, yerr=deviation, capsize=3, label=label, **style)
-    ax.set(
-        xlabel="alpha",
-        ylabel="score",
-        title="Cross-validation over alpha (bars: ±1 standard deviation over folds)",
-    )
+    for at, marker, said in (
+        ()
+        if marks is None
+        else ((marks.best, "o", "best mean"), (marks.one_standard_error, "s", "one standard error"))
+    ):
+        look = {
+            "markersize": 12,
+            "fillstyle": "none",
+            "markeredgewidth": 1.6,
+            "color": "black",
+            "linestyle": "none",
+        }
+        ax.plot(alphas[at], mean[at], marker, label=f"{said}: alpha = {alphas[at]:.2g}", **look)
+    ax.set(xlabel="alpha", ylabel="score")
+    ax.set_title("Cross-validation over alpha (bars: ±1 standard deviation over folds)", fontsize="medium")
     ax.set_xscale("log")
     if label is not None:
         ax.legend(fontsize="small")
     return ax
 
 
-def plot_templates(model: Any, shape: tuple[int, int], *, axes: Any = None) -> Any:
-    """Each class's weights as an image (SPEC E14): blue speaks for the class, red against it."""
-    W = model.coef_ if len(model.coef_) > 1 else np.vstack([-model.coef_, model.coef_])
+def plot_sigmoid(*, ax: Any = None) -> Any:
+    """The sigmoid 1 / (1 + exp(-t)), and the softmax of two scores at their difference t: they are the same (SPEC B13).
+
+    Examples
+    --------
+    >>> from nearline.plots import plot_sigmoid
+    >>> t, p = plot_sigmoid().get_lines()[0].get_data()
+    >>> float(p[len(t) // 2])  # at t = 0
+    0.5
+    """
+    ax = _axes(ax)
+    t, some = np.linspace(-7.0, 7.0, 281), np.linspace(-6.0, 6.0, 13)
+    ax.plot(t, expit(t), label="sigmoid σ(t) = 1 / (1 + exp(-t))", **_style(0))
+    pair = softmax(np.column_stack([0.3 * some, -0.7 * some]), axis=1)[:, 0]
+    ring = {"marker": "o", "linestyle": "none", "fillstyle": "none", "color": _style(1)["color"]}
+    ax.plot(some, pair, label="softmax of two scores, first class", **ring)
+    ax.axhline(0.5, color="0.7", linewidth=0.8, linestyle=":")
+    ax.axvline(0.0, color="0.7", linewidth=0.8, linestyle=":")
+    ax.set(
+        xlabel="t = f(x) = f₁(x) - f₂(x)", ylabel="probability", title="Sigmoid, and softmax of two scores"
+    )
+    ax.legend(fontsize="small", loc="upper left")
+    return ax
+
+
+def _by_class(model: Any) -> Array:
+    """Weights (C, D); of two classes the first has the opposite signs."""
+    W = np.asarray(model.coef_)
+    return W if len(W) > 1 else np.vstack([-W, W])
+
+
+def plot_templates(model: Any, shape: tuple[int, ...], *, axes: Any = None) -> Any:
+    """Each class's weights as an image (SPEC E14): blue speaks for the class, red against it.
+
+    ``shape``: (height, width), or (height, width, channels), of which the mean over channels is drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from nearline import NearestCentroid
+    >>> from nearline.plots import plot_templates
+    >>> len(plot_templates(NearestCentroid().fit(*load_digits(return_X_y=True)), (8, 8)))
+    10
+    """
+    W = _by_class(model)
     if axes is None:
-        _, axes = _pyplot().subplots(1, len(W), figsize=(1.3 * len(W), 1.7), layout="constrained")
+        across = min(len(W), 10)
+        down = -(-len(W) // across)
+        size = (1.3 * across, 1.7 * down)
+        axes = _pyplot().subplots(down, across, figsize=size, layout="constrained", squeeze=False)[1].ravel()
+        for ax in axes[len(W) :]:
+            ax.set_axis_off()
+        axes = axes[: len(W)]
     for ax, w, label in zip(axes, W, model.classes_):
-        limit = float(np.abs(w).max()) or 1.0
-        ax.imshow(w.reshape(shape), cmap="RdBu", vmin=-limit, vmax=limit)
+        image = w.reshape(shape)
+        image = image.mean(axis=2) if image.ndim == 3 else image
+        limit = float(np.abs(image).max()) or 1.0
+        ax.imshow(image, cmap="RdBu", vmin=-limit, vmax=limit)
         ax.set_title(str(label), fontsize="medium")
         ax.set_axis_off()
     return axes
 
 
-def plot_regions(
-    predict: Any, X: Array, y: Array, *, ambiguous: Any = None, steps: int = 300, ax: Any = None
-) -> Any:
-    """Decision regions of a 2-D classifier; ``ambiguous(X)`` marks with hatching where its votes do not settle it."""
-    ax = _axes(ax)
-    X = np.asarray(X)
-    if X.ndim != 2 or X.shape[1] != 2:
-        raise ValueError(f"Regions are drawn in the plane: X must be (n, 2), got shape {X.shape}.")
-    low, high = X.min(axis=0), X.max(axis=0)
-    pad = np.where(high > low, 0.1 * (high - low), 1.0)
-    grids = np.meshgrid(*[np.linspace(low[j] - pad[j], high[j] + pad[j], steps) for j in range(2)])
-    points = np.column_stack([g.ravel() for g in grids])
-    classes = np.unique(y)
-    regions = np.searchsorted(classes, predict(points)).reshape(grids[0].shape)
-    levels = np.arange(len(classes) + 1) - 0.5
-    colors = [COLORS[i % len(COLORS)] for i in range(len(classes))]
-    ax.contourf(*grids, regions, levels=levels, colors=colors, alpha=0.25)
-    if ambiguous is not None:
-        unsettled = np.asarray(ambiguous(points), dtype=float).reshape(grids[0].shape)
-        ax.contourf(*grids, unsettled, levels=[0.5, 1.5], colors="none", hatches=["///"])
-    for i, label in enumerate(classes):
-        rows = np.asarray(y) == label
-        ax.scatter(
-            X[rows, 0], X[rows, 1], s=14, color=colors[i], edgecolor="white", linewidth=0.4, label=str(label)
-        )
-    ax.legend(fontsize="small")
-    return ax
+def plot_weights(model: Any, names: Any = None, *, top: int = 8, axes: Any = None) -> Any:
+    """The features or words that speak most for each class of a linear model (blue) and against it (orange).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import MultinomialNB
+    >>> from nearline.plots import plot_weights
+    >>> model = MultinomialNB().fit(np.array([[3, 0, 1], [0, 3, 1]]), ["sport", "art"])
+    >>> art, sport = plot_weights(model, ["goal", "canvas", "the"], top=2)
+    >>> sport.get_title(), [tick.get_text() for tick in sport.get_yticklabels()]
+    ('sport', ['goal', 'canvas'])
+    >>> [bool(bar.get_width() > 0) for bar in sport.patches]
+    [True, False]
+    """
+    W = _by_class(model)
+    # what all classes share (as the logarithms of naive Bayes do) decides nothing
+    W = W - W.mean(axis=0) if len(model.coef_) > 1 else W
+    labels = np.array([f"x{j}" for j in range(W.shape[1])] if names is None else names, dtype=object)
+    if axes is None:
+        across = min(len(W), 4)
+        down = -(-len(W) // across)
+        size = (2.7 * across, (0.9 + 0.2 * min(top, W.shape[1])) * down)
+        axes = _pyplot().subplots(down, across, figsize=size, layout="constrained", squeeze=False)[1].ravel()
+        for ax in axes[len(W) :]:
+            ax.set_axis_off()
+        axes = axes[: len(W)]
+    for ax, w, label in zip(axes, W, model.classes_):
+        strongest = np.argsort(-np.abs(w), kind="stable")[:top]
+        colors = [_style(int(w[j] < 0))["color"] for j in strongest]
+        ax.barh(np.arange(len(strongest)), w[strongest], color=colors)
+        ax.set_yticks(np.arange(len(strongest)), [str(labels[j])[:24] for j in strongest], fontsize="x-small")
+        ax.invert_yaxis()
+        ax.axvline(0.0, color="0.4", linewidth=0.8)
+        ax.tick_params(axis="x", labelsize="x-small")
+        ax.set_title(str(label)[:24], fontsize="medium")
+    return axes
 
 
 def plot_sweep(result: Any, *, ax: Any = None) -> Any:
     """Fold scores over k (SPEC H2): a point for each fold's outcome, a line through the means, bars of +-1 standard
     deviation; one line for each metric and weighting of a :func:`nearline.sweep`. Of more than 100 folds (leave-one-out)
-    single outcomes and their deviation say nothing: there are no points, and bars are standard errors."""
+    single outcomes and their deviation say nothing: there are no points, and bars are standard errors.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import sweep
+    >>> from nearline.plots import plot_sweep
+    >>> plot_sweep(sweep(*load_iris(return_X_y=True), ks=[1, 5, 15])).get_ylabel()
+    'accuracy'
+    """
     from nearline.neighbors.weights import as_weights
     from nearline.selection.sweep_result import metric_name
 
@@ -159,6 +281,25 @@ def plot_sweep(result: Any, *, ax: Any = None) -> Any:
         bars = (result.standard_error if many else result.deviation)[i, a]
         ax.errorbar(result.ks, result.mean[i, a], yerr=bars, capsize=3, label=label, **style)
     what = "standard error" if many else "standard deviation over folds"
-    ax.set(xlabel="k", ylabel=result.scoring, title=f"Cross-validation over k (bars: ±1 {what})")
+    _mark(ax, result)
+    if result.ks.max() >= 20 * result.ks.min():  # small k would stick together
+        ax.set_xscale("log")
+        ax.set_xticks(result.ks, [str(k) for k in result.ks], fontsize="small")
+        ax.minorticks_off()
+    ax.set(xlabel="k", ylabel=result.scoring)
+    ax.set_title(f"Cross-validation over k (bars: ±1 {what})", fontsize="medium")
     ax.legend(fontsize="small")
     return ax
+
+
+def _mark(ax: Any, result: Any) -> None:
+    """A ring at the best mean, a square at the one-standard-error choice."""
+    for chosen, marker, said in (
+        (result.best, "o", "best mean"),
+        (result.one_standard_error, "s", "one standard error"),
+    ):
+        i, a = result.metrics.index(chosen["metric"]), result.weights.index(chosen["weights"])
+        b = int(np.searchsorted(result.ks, chosen["n_neighbors"]))
+        look = {"markersize": 12, "fillstyle": "none", "markeredgewidth": 1.6, "color": "black"}
+        label = f"{said}: k = {chosen['n_neighbors']}"
+        ax.plot(result.ks[b], result.mean[i, a, b], marker, linestyle="none", label=label, **look)

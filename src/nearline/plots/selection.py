@@ -1,19 +1,28 @@
-"""Pictures of contests: leaderboard, scores over k and alpha, learning curves, confusion, reliability (SPEC I1)."""
+"""Pictures of contests: leaderboard, scores over k and alpha, learning curves (SPEC I1)."""
 
 from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
 from nearline.plots._style import COLORS, axes, pyplot, style
 from nearline.selection.evaluate import Curve
 from nearline.selection.leaderboard import Entry, Leaderboard
-from nearline.selection.reliability import Reliability
 
 
 def plot_leaderboard(leaderboard: Leaderboard, *, ax: Any = None) -> Any:
     """The best of each family: its mean with a bar of one standard deviation, a point for each fold; filled where it
-    cannot be told from the best."""
+    cannot be told from the best.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import TryThemAll
+    >>> from nearline.plots import plot_leaderboard
+    >>> contest = TryThemAll("quick", include=["nearest centroid", "k-NN, L2"], progress="silent")
+    >>> ax = plot_leaderboard(contest.fit(*load_iris(return_X_y=True)).leaderboard_)
+    >>> len(ax.get_yticklabels())
+    2
+    """
     name = leaderboard.primary.name
     best = [entry for entry in leaderboard.best_of_families() if np.isfinite(entry.scores[name]).all()]
     equals = {id(entry) for entry in leaderboard.equals_of_best(best)}
@@ -60,7 +69,17 @@ def _leave_out_the_baseline(ax: Any, best: list[Entry], name: str) -> None:
 
 def plot_candidates(leaderboard: Leaderboard, families: Any = None, *, ax: Any = None) -> Any:
     """Fold scores along the paths of families (k, alpha): points, a line through the means, bars of one standard
-    deviation; a ring at the best, a square at the one-standard-error choice."""
+    deviation; a ring at the best, a square at the one-standard-error choice.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import TryThemAll
+    >>> from nearline.plots import plot_candidates
+    >>> contest = TryThemAll("quick", include="k-NN, L2", progress="silent").fit(*load_iris(return_X_y=True))
+    >>> plot_candidates(contest.leaderboard_, "k-NN, L2").get_xlabel()
+    'k'
+    """
     ax = axes(ax)
     chosen = [families] if isinstance(families, str) else families
     best = [e for e in leaderboard.best_of_families() if e.path and (chosen is None or e.family in chosen)]
@@ -102,7 +121,16 @@ def _with_path(leaderboard: Leaderboard) -> str:
 
 
 def plot_curve(curve: Curve, *, ax: Any = None) -> Any:
-    """Scores over the number of rows or over capacity: on rows left out and on the rows learned from."""
+    """Scores over the number of rows or over capacity: on rows left out and on the rows learned from.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import KNeighborsClassifier, learning_curve
+    >>> from nearline.plots import plot_curve
+    >>> plot_curve(learning_curve(KNeighborsClassifier(1), *load_iris(return_X_y=True))).get_xlabel()
+    'training rows'
+    """
     ax = axes(ax)
     numeric = np.issubdtype(np.asarray(curve.values).dtype, np.number)
     x = np.asarray(curve.values, dtype=float) if numeric else np.arange(len(curve.values), dtype=float)
@@ -127,52 +155,4 @@ def plot_curve(curve: Curve, *, ax: Any = None) -> Any:
     title = f"{curve.scoring} over {curve.name} (bars: ±1 standard deviation)"
     ax.set(xlabel=curve.name, ylabel=curve.scoring, title=title)
     ax.legend(fontsize="small")
-    return ax
-
-
-def plot_confusion(confusion: Array, classes: Any, *, ax: Any = None) -> Any:
-    """Counts of rows of each class (down) by what they were called (across); colors are shares of the class."""
-    labels = [str(label) for label in classes]
-    if ax is None:
-        side = max(3.6, 0.45 * len(labels) + 1.6)
-        ax = pyplot().subplots(figsize=(side + 0.6, side), layout="constrained")[1]
-    share = confusion / np.maximum(confusion.sum(axis=1, keepdims=True), 1)
-    image = ax.imshow(share, cmap="Blues", vmin=0.0, vmax=1.0)
-    if len(labels) <= 25:
-        for i, j in np.ndindex(confusion.shape):
-            color = "white" if share[i, j] > 0.5 else "black"
-            ax.text(j, i, str(confusion[i, j]), ha="center", va="center", fontsize="small", color=color)
-    ticks = range(len(labels))
-    ax.set_xticks(
-        ticks,
-        labels,
-        rotation=45 if max(map(len, labels)) > 3 else 0,
-        ha="right" if max(map(len, labels)) > 3 else "center",
-    )
-    ax.set_yticks(ticks, labels)
-    ax.set(xlabel="called", ylabel="class", title="Confusion matrix")
-    ax.figure.colorbar(image, ax=ax, label="share of the class", shrink=0.8)
-    return ax
-
-
-def plot_reliability(curve: Reliability, *, ax: Any = None) -> Any:
-    """Share of correct answers over the probability that was claimed, with intervals; the diagonal is honest."""
-    ax = axes(ax)
-    there = curve.count > 0
-    low, high = curve.low[there], curve.high[there]
-    x, y = curve.confidence[there], curve.accuracy[there]
-    ax.plot([0, 1], [0, 1], color="gray", linestyle=":", label="as claimed")
-    ax.errorbar(
-        x, y, yerr=np.maximum([y - low, high - y], 0), fmt="o-", capsize=3, color=COLORS[0], label="found"
-    )
-    for a, b, n in zip(x, y, curve.count[there], strict=True):
-        ax.annotate(
-            f"{n}", (a, b), textcoords="offset points", xytext=(-4, -12), ha="right", fontsize="x-small"
-        )
-    ax.set(xlabel="probability of the class called", ylabel="share correct", xlim=(0, 1.02), ylim=(0, 1.02))
-    ax.set_title(
-        f"Reliability (expected calibration error {curve.expected_calibration_error:.3f}; numbers: rows)",
-        fontsize="medium",
-    )
-    ax.legend(fontsize="small", loc="upper left")
     return ax

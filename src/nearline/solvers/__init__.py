@@ -16,6 +16,7 @@ from nearline.solvers.coordinate_descent import CoordinateDescent
 from nearline.solvers.dual_coordinate_descent import DualCoordinateDescent
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
 from nearline.solvers.fista import Fista
+from nearline.solvers.linear_smo import SMO
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
 from nearline.solvers.perceptron import PerceptronRule
 from nearline.solvers.preconditioned import MOST_SPARSE_FEATURES, PreconditionedLBFGS
@@ -38,6 +39,7 @@ SOLVERS: dict[str, Solver] = {
         CoordinateDescent(),
         Fista(),
         Smoothing(),
+        SMO(),
     )
 }
 
@@ -86,6 +88,7 @@ __all__ = [
     "LBFGS",
     "RULES",
     "SGD",
+    "SMO",
     "SOLVERS",
     "ClosedForm",
     "ConjugateGradient",

@@ -142,9 +142,9 @@ def minimize(
     began = time.perf_counter()
     try:
         solution = _loop(risk, chosen, risk.zeros() if start is None else start.copy(), tol, callback, began)
-        other = SOLVERS["smoothing"]
-        # Sweeps over the dual end early where features of very different scales meet a small alpha.
-        if solver == "auto" and solution.status is Status.PRECISION and other.refuses(risk) is None:
+        # Sweeps over the dual end early where features of very different scales, or few rows, meet a small alpha.
+        other = first_willing(risk, [SOLVERS[name] for name in ("smo", "smoothing", "newton-cg")])
+        if solver == "auto" and solution.status is Status.PRECISION and other is not None:
             again = _loop(risk, other, solution.params.copy(), tol, callback, began)
             solution = min(solution, again, key=lambda found: np.inf if found.gap is None else found.gap)
         return solution

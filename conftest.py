@@ -1,0 +1,15 @@
+"""For tests and for examples in docstrings and pages alike: pictures need no screen, and are closed when looked at."""
+
+import os
+import sys
+
+import pytest
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+
+@pytest.fixture(autouse=True)
+def _closed_pictures():
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

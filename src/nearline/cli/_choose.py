@@ -1,0 +1,170 @@
+"""``nearline sweep`` and ``nearline path``: choose k, choose alpha, by the table and the picture."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearline.cli._errors import UsageError
+from nearline.cli._output import check_file, clean
+from nearline.cli._plot import saved
+from nearline.cli._reading import Reading, names, rows_of, show
+from nearline.estimators import LinearClassifier, LogisticRegression
+from nearline.losses import LOSSES
+from nearline.representations import representations
+from nearline.selection.leaderboard import table as aligned
+
+KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
+LINES = 12  # of a table
+
+
+def run_sweep(
+    data: Path,
+    reading: Reading,
+    *,
+    ks: str | None,
+    metrics: str,
+    weights: str,
+    cv: str,
+    seed: int,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Cross-validate k nearest neighbors over k, metric and vote weights."""
+    from nearline.selection.sweep import sweep
+
+    place = out or Path("sweep.png")
+    check_file(place, named=out is not None, force=force)
+    table = reading.labeled(data)
+    folds: Any = cv if cv == "leave-one-out" else _number(cv, "--cv")
+    rows = rows_of(table.X)
+    way = representations(rows, "quick")[0]
+    fewest = len(table) - 1 if cv == "leave-one-out" else len(table) - -(-len(table) // folds)
+    grid = [k for k in KS if k <= fewest] if ks is None else [_number(k, "--ks") for k in names(ks) or ()]
+    if not as_json:
+        show(table)
+    result = sweep(
+        rows, table.y, grid, names(metrics), names(weights), folds, transformer=way.transformer(), seed=seed
+    )
+    if as_json:
+        chosen = {"best": result.best, "one_standard_error": result.one_standard_error}
+        print(json.dumps(clean({"rows": result.rows(), **chosen})))
+    else:
+        _show_sweep(result, way.name)
+    from nearline.plots import plot_sweep
+
+    _drawn(plot_sweep(result), place, as_json)
+
+
+def _show_sweep(result: Any, way: str) -> None:
+    rows = result.rows()
+    shown = [
+        [
+            str(r["k"]),
+            r["metric"],
+            r["weights"],
+            f"{r['mean']:.4f} ± {r['deviation']:.4f}",
+            f"{r['vote_ties']:.1%}",
+        ]
+        for r in rows[:LINES]
+    ]
+    print("\n".join(aligned([["k", "metric", "weights", result.scoring, "vote ties"], *shown])))
+    print(f"\nthe best {len(shown)} of {len(rows)}; rows as {way}; mean ± standard deviation over folds")
+    print(f"best mean: {_said(result.best)}")
+    print(f"largest k within one standard error of it: {_said(result.one_standard_error)}")
+
+
+def run_path(
+    data: Path,
+    reading: Reading,
+    *,
+    loss: str,
+    penalty: str,
+    alphas: str | None,
+    cv: int,
+    seed: int,
+    out: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Cross-validate a linear model over alpha."""
+    from nearline.selection.path_scores import path_scores
+
+    place = out or Path("path.png")
+    check_file(place, named=out is not None, force=force)
+    model = _linear(loss, penalty)
+    table = reading.labeled(data)
+    grid = np.geomspace(1.0, 1e-6, 13) if alphas is None else [_real(a) for a in names(alphas) or ()]
+    rows = rows_of(table.X)
+    way = representations(rows, "quick")[0]
+    if not as_json:
+        show(table)
+    result = path_scores(model, rows, table.y, grid, folds=cv, transformer=way.transformer(), seed=seed)
+    if as_json:
+        print(json.dumps(clean(_path_facts(result))))
+    else:
+        _show_path(
+            result, f"{loss}, {penalty}; rows as {way.name}; mean ± standard deviation over {cv} folds"
+        )
+    from nearline.plots import plot_path_scores
+
+    ax = plot_path_scores(result.alphas, result.scores, label=f"{loss}, {penalty}", marks=result)
+    ax.set_ylabel("accuracy")
+    _drawn(ax, place, as_json)
+
+
+def _path_facts(result: Any) -> dict[str, Any]:
+    columns = result.alphas, result.mean, result.deviation, result.scores, result.gaps
+    names = "alpha", "mean", "deviation", "scores", "gap"
+    return {
+        "rows": [dict(zip(names, row)) for row in zip(*columns)],
+        "best": result.alphas[result.best],
+        "one_standard_error": result.alphas[result.one_standard_error],
+    }
+
+
+def _show_path(result: Any, how: str) -> None:
+    marks = {result.best: "best mean", result.one_standard_error: "one standard error"}
+    if result.best == result.one_standard_error:
+        marks = {result.best: "best mean and one standard error"}
+    shown = [
+        [f"{a:.3g}", f"{m:.4f} ± {d:.4f}", marks.get(i, "")]
+        for i, (a, m, d) in enumerate(zip(result.alphas, result.mean, result.deviation))
+    ]
+    print("\n".join(aligned([["alpha", "accuracy", ""], *shown])))
+    print(f"\n{how}")
+    print(f"best mean: alpha = {result.alphas[result.best]:.3g}")
+    print(f"largest alpha within one standard error of it: {result.alphas[result.one_standard_error]:.3g}")
+
+
+def _linear(loss: str, penalty: str) -> Any:
+    if loss not in LOSSES:
+        raise UsageError(f"There is no loss {loss!r}: choose among {', '.join(LOSSES)}.")
+    if loss == "logistic":  # of more than two classes the softmax
+        return LogisticRegression(regularizer=penalty)
+    return LinearClassifier(loss=loss, regularizer=penalty)
+
+
+def _drawn(ax: Any, place: Path, as_json: bool) -> None:
+    saved(ax, place)
+    if not as_json:
+        print(f"picture: {place}")
+
+
+def _said(chosen: dict[str, Any]) -> str:
+    return f"k = {chosen['n_neighbors']}, {chosen['metric']}, {chosen['weights']}"
+
+
+def _number(text: str, option: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise UsageError(f"{option} must be a whole number >= 1, got {text!r}.")
+    return int(text)
+
+
+def _real(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"--alphas must be numbers with commas, got {text!r}.") from None

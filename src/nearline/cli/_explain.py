@@ -1,0 +1,187 @@
+"""``nearline explain``, and the sentences of ``predict --explain``."""
+
+import json
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearline.cli._errors import UsageError, note
+from nearline.cli._reading import KEYS, Reading, files_of, model_reading, model_schema, parts, rows_of
+from nearline.cli._reasons import Reason, reasons
+from nearline.data import DataError
+from nearline.files import inspect as inspected
+from nearline.files import load
+from nearline.selection.opened import fingerprint
+
+SHOWN = 10  # neighbors, columns or words
+STRONGEST, NEAREST = 3, 5  # of them in a sentence
+ROWS = 5  # rows that are explained where none is named
+
+
+def run_explain(
+    model_file: Path, data: Path, wanted: list[int], training: Path | None, reading: Reading, as_json: bool
+) -> None:
+    """Why the model says what it says of some rows, counted from 1."""
+    if any(row < 1 for row in wanted):
+        raise UsageError(f"Rows are counted from 1, got --row {min(wanted)}.")
+    explainer = Explainer(model_file, training)
+    numbers = sorted(set(wanted)) if wanted else list(range(1, ROWS + 1))
+    explained = 0
+    for number, one in _rows(data, numbers, explainer, model_reading(model_file, reading)):
+        explained += 1
+        reason, chance = explainer.reasons(one)[0], explainer.chance(one)
+        print(json.dumps(explainer.facts(number, reason, chance), default=str) if as_json
+              else explainer.text(number, reason, chance), flush=True)  # fmt: skip
+    if explained < len(numbers) and wanted:
+        raise DataError(f"{data} has no row {numbers[explained]:,}: rows are counted from 1.")
+
+
+def _rows(data: Path, numbers: list[int], explainer: "Explainer", reading: Reading) -> Any:
+    """The wanted rows, one at a time, in order."""
+    before, waiting = 0, list(numbers)
+    for part in parts(data, explainer.schema, reading):
+        here = [n for n in waiting if n <= before + len(part)]
+        for n in here:
+            at = n - 1 - before
+            yield n, part.X[at : at + 1]
+        waiting = waiting[len(here) :]
+        if not waiting:
+            return
+        before += len(part)
+
+
+class Explainer:
+    """A model file, and what is known about its training rows."""
+
+    def __init__(self, model_file: Path, training: Path | None = None) -> None:
+        self.model, self.schema = load(model_file), model_schema(model_file)
+        self.about = inspected(model_file).facts or {}
+        self.classes = self.model.classes_.tolist()
+        self.source = Path(training or self.about.get("data") or "")
+        self._training = training
+        self._rows: Any = None
+
+    def reasons(self, X: Any, most: int | None = None) -> list[Reason]:
+        """Why each of these rows gets its label, by all or the strongest shares."""
+        columns = None if self.schema.columns is None else list(self.schema.columns)
+        shape = self.about.get("shape")
+        return reasons(self.model, rows_of(X), columns=columns, shape=shape, most=most, place=self.place)
+
+    def chance(self, X: Any) -> float | None:
+        """The probability of the label of one row, where the model gives any."""
+        if not callable(getattr(self.model, "predict_proba", None)):
+            return None
+        return float(np.max(self.model.predict_proba(rows_of(X))))
+
+    def sentence(self, reason: Reason) -> str:
+        """A reason in a line."""
+        if reason.said:
+            return reason.said
+        if reason.neighbors:
+            near = reason.neighbors[:NEAREST]
+            return "near " + ", ".join(f"row {self.place(one['index'])} ({one['label']})" for one in near)
+        shares = reason.strongest(self.classes)[:STRONGEST]
+        return "; ".join(f"{_named(s)} ({reason.margin(s, self.classes):+.2f})" for s in shares)
+
+    def text(self, number: int, reason: Reason, chance: float | None) -> str:
+        """A reason as lines."""
+        head = f"row {number:,}: {reason.label}" + (
+            f" (probability {chance:.3f})" if chance is not None else ""
+        )
+        if reason.said:
+            return f"{head}\n  {reason.said}\n"
+        if reason.neighbors:
+            return "\n".join([head, *self._neighbors(reason), ""])
+        shares = reason.strongest(self.classes)
+        lead = sum(reason.margin(share, self.classes) for share in shares)
+        bias = 0.0 if reason.bias is None else self._lead(reason.bias, reason)
+        width = max((len(_named(share)) for share in shares[:SHOWN]), default=4)
+        rows = [f"  {_named(s):<{width}}  {reason.margin(s, self.classes):+.3f}" for s in shares[:SHOWN]]
+        rest = sum(reason.margin(share, self.classes) for share in shares[SHOWN:])
+        if len(shares) > SHOWN:
+            rows.append(f"  {f'{len(shares) - SHOWN:,} others':<{width}}  {rest:+.3f}")
+        rows.append(f"  {'bias':<{width}}  {bias:+.3f}")
+        said = f"  score of {reason.label} above that of {reason.other}: {lead + bias:+.3f}, of which"
+        return "\n".join([head, said, *rows, ""])
+
+    def _lead(self, by_class: Any, reason: Reason) -> float:
+        return float(by_class[self.classes.index(reason.label)] - by_class[self.classes.index(reason.other)])
+
+    def _neighbors(self, reason: Reason) -> list[str]:
+        lines = [f"  {len(reason.neighbors)} nearest training rows:"]
+        for one in reason.neighbors[:SHOWN]:
+            row = f"row {self.place(one['index']):,}"
+            lines.append(
+                f"  {row:>10}  {one['label']}  distance {one['distance']:.4g}  vote {one['vote']:.3g}"
+            )
+            lines += [f"              {shown}" for shown in [self.shown(one["index"])] if shown]
+        if len(reason.neighbors) > SHOWN:
+            lines.append(f"  and {len(reason.neighbors) - SHOWN:,} more")
+        return lines
+
+    def facts(self, number: int, reason: Reason, chance: float | None) -> dict[str, Any]:
+        """A reason as JSON."""
+        found: dict[str, Any] = {"row": number, "label": reason.label, "probability": chance}
+        if reason.said:
+            return found | {"said": reason.said}
+        if reason.neighbors:
+            near = [one | {"index": self.place(one["index"])} for one in reason.neighbors]
+            return found | {"neighbors": [one | {"row": self.shown(n["index"])}
+                                          for one, n in zip(near, reason.neighbors)]}  # fmt: skip
+        names = list(map(str, self.classes))
+        bias = [] if reason.bias is None else np.asarray(reason.bias).tolist()
+        return found | {
+            "other": reason.other,
+            "bias": dict(zip(names, bias)),
+            "shares": [
+                {"name": s.name, "value": s.value, "by_class": dict(zip(names, s.by_class.tolist()))}
+                for s in reason.strongest(self.classes)
+            ],
+        }
+
+    def place(self, index: int) -> int:
+        """The number of a training row in its file, counted from 1."""
+        rows = self._training_rows()
+        return int(rows[index]) + 1 if rows is not None else index + 1
+
+    def shown(self, index: int) -> str | None:
+        """A training row as it stands in its file, if the file is there and unchanged."""
+        if self._rows is None:
+            self._rows = self._source_rows()
+        if not len(self._rows):
+            return None
+        row = self._rows[self.place(index) - 1]
+        return row if isinstance(row, str) else None
+
+    def _training_rows(self) -> Any:
+        found = self.about.get("training_rows")
+        return None if found is None else np.asarray(found)
+
+    def _source_rows(self) -> list[str]:
+        """Lines for the rows of the data that the model was made of; none, with a note, if they are not to be had."""
+        options = {key: v for key, v in (self.about.get("reading") or {}).items() if key in KEYS}
+        reading = Reading(self.about.get("target_given"), self.about.get("labels"), options=options)
+        try:
+            table = reading.table(self.source, self.schema)
+            X = table.X
+            if self.about.get("fingerprint") not in (None, fingerprint(X, np.asarray(table.y))):
+                raise DataError(f"{self.source} has changed since")
+        except (DataError, ValueError, OSError) as error:
+            if self._training is not None:
+                raise
+            note(f"training rows are not shown ({error}): give their file with --training")
+            return []
+        return files_of(self.source, len(table)) or [_line(X, i) for i in range(len(table))]
+
+
+def _line(X: Any, i: int) -> str:
+    """A row of a table, or the beginning of a text; numbers without names say nothing."""
+    if getattr(X, "columns", None) is not None:
+        return ", ".join(f"{name} {value}" for name, value in islice(X.row(i, named=True).items(), 8))
+    return " ".join(str(X[i]).split())[:100] if isinstance(X, list) else ""
+
+
+def _named(share: Any) -> str:
+    return share.name if share.value is None else f"{share.name} = {share.value}"

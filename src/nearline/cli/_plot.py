@@ -1,0 +1,80 @@
+"""``nearline plot`` and ``nearline demo``."""
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearline.cli._errors import UsageError
+from nearline.cli._output import check_file
+from nearline.cli._reading import Reading, rows_of, show
+from nearline.data import Table
+from nearline.plots import PICTURES, Picture, Sample
+from nearline.plots.gallery import iris
+from nearline.representations import representations
+from nearline.voronoi import plot_voronoi
+
+ENDINGS = (".png", ".svg", ".pdf", ".jpg")
+
+
+def _voronoi(sample: Sample) -> Any:
+    from nearline.plots import Plane
+
+    X = sample.dense()
+    plane = Plane.of(X, sample.y, sample.names)
+    ax = plot_voronoi(plane.down(X), sample.y)
+    ax.set(xlabel=plane.names[0], ylabel=plane.names[1])
+    return ax
+
+
+EVERY: dict[str, Picture] = PICTURES | {
+    "voronoi": Picture("cells of the nearest neighbor and the boundary between classes", _voronoi, iris)
+}
+
+
+def run_plot(
+    name: str | None, data: Path | None, reading: Reading, out: Path | None, force: bool, listed: bool
+) -> None:
+    """Draw a picture into a file, or list them."""
+    if listed or name is None:
+        width = max(map(len, EVERY))
+        print("\n".join(f"{one:<{width}}  {picture.about}" for one, picture in EVERY.items()))
+        return
+    if name not in EVERY:
+        near = get_close_matches(name, EVERY, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise UsageError(f"There is no picture {name!r}.{hint} 'nearline plot --list' shows all.")
+    place = out or Path(f"{name}.png")
+    if place.suffix.lower() not in ENDINGS:
+        raise UsageError(f"{place} ends with none of {', '.join(ENDINGS)}: the ending says the format.")
+    check_file(place, named=out is not None, force=force)
+    sample = None if data is None else sampled(reading.labeled(data))
+    saved(EVERY[name](sample), place)
+    print(f"picture: {place}")
+
+
+def sampled(table: Table) -> Sample:
+    """A table that was read as rows to draw, which is shown first."""
+    show(table)
+    rows = rows_of(table.X)
+    way = representations(rows, "quick")[0].transformer()
+    X = way.fit_transform(rows)
+    columns = None if table.schema.columns is None else np.array(list(table.schema.columns), dtype=object)
+    given = columns if isinstance(rows, np.ndarray) else None
+    out = [str(name) for name in way.get_feature_names_out(given)]
+    shape = table.description.shape if len(table.description.shape) > 1 else ()
+    what = Path(table.description.path).name
+    return Sample(X, np.asarray(table.y), out, rows, shape, what)
+
+
+def saved(drawn: Any, place: Path) -> None:
+    """The figure of axes, written whole."""
+    import matplotlib.pyplot as plt
+
+    from nearline.whole import written_whole
+
+    figure = np.ravel(np.asarray(drawn, dtype=object))[0].figure
+    with written_whole(place) as file:
+        figure.savefig(file, dpi=120, format=place.suffix.lower().lstrip("."))
+    plt.close(figure)

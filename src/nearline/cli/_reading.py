@@ -1,0 +1,194 @@
+"""How a command reads data: what the person says, what the model remembers, what was understood."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearline.cli._errors import UsageError, note
+from nearline.data import FORMATS, DataError, Schema, Table, batches, read
+from nearline.data.texts import entries
+from nearline.files import inspect as inspected
+
+# what --read KEY=VALUE may say, and how the value is understood
+KEYS: dict[str, Any] = {
+    "format": str,
+    "delimiter": lambda text: {"tab": "\t", "\\t": "\t", "space": " "}.get(text, text),
+    "header": lambda text: {"yes": True, "no": False}[text],
+    "encoding": str,
+    "missing": lambda text: text.split("|"),
+    "features": str,
+    "size": int,
+}
+IN_PARTS = ("format", "delimiter", "header", "encoding", "missing")  # what reading in parts understands
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a person says about a file, beside its name."""
+
+    target: str | None = None
+    labels: str | None = None
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        target: str | None = None,
+        labels: Path | None = None,
+        columns: str | None = None,
+        drop: str | None = None,
+        options: list[str] | None = None,
+    ) -> "Reading":
+        """From the options of a command."""
+        wanted = names(columns)
+        return cls(
+            target,
+            None if labels is None else str(labels),
+            None if wanted is None else tuple(wanted),
+            tuple(names(drop) or ()),
+            dict(_pair(text) for text in options or ()),
+        )
+
+    def table(self, path: Path, like: Table | Schema | None = None) -> Table:
+        """All rows, without the columns that are to be dropped."""
+        chosen: Any = None if self.columns is None else list(self.columns)
+        labels = self.labels
+        table = read(path, self.target, like=like, columns=chosen, labels=labels, **self.options)
+        return without(table, self.drop)
+
+    def labeled(self, path: Path, like: Table | Schema | None = None) -> Table:
+        """The same; rows without labels are refused."""
+        table = self.table(path, like)
+        if table.y is None:
+            raise UsageError(f"Which column holds the labels? Give --target, one of: {columns_of(table)}.")
+        return table
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    key, mark, value = text.partition("=")
+    if not mark or key not in KEYS:
+        raise UsageError(f"--read takes {', '.join(f'{key}=...' for key in KEYS)}, got {text!r}.")
+    try:
+        return key, KEYS[key](value)
+    except (KeyError, ValueError):
+        raise UsageError(f"--read {key}= cannot be {value!r}.") from None
+
+
+def names(text: str | None) -> list[str] | None:
+    """Names between commas."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def columns_of(table: Table) -> str:
+    """The columns of a table for a sentence."""
+    found = [column.name for column in table.description.columns]
+    more = f" and {len(found) - 30:,} more" if len(found) > 30 else ""
+    return (", ".join(found[:30]) + more) or "none here (give --labels FILE, or a folder for each class)"
+
+
+def without(table: Table, drop: tuple[str, ...]) -> Table:
+    """A table without some columns."""
+    if not drop:
+        return table
+    known = table.schema.columns or {}
+    lacking = [name for name in drop if name not in known]
+    if lacking:
+        raise DataError(f"There is no column {lacking[0]!r} to drop; there are: {columns_of(table)}.")
+    if len(set(drop)) == len(known):
+        raise DataError("All columns would be dropped: keep one to classify by.")
+    description, schema = table.description, table.schema
+    kept = tuple(column for column in description.columns if column.name not in drop)
+    return replace(
+        table,
+        X=table.X.drop(list(drop)),
+        description=replace(description, columns=kept, shape=(len(kept),)),
+        schema=replace(
+            schema,
+            columns={name: kind for name, kind in known.items() if name not in drop},
+            n_features=len(kept),
+        ),
+    )
+
+
+def features_of(table: Table, *others: str | None) -> Any:
+    """X without the columns of groups and time, which no model looks at."""
+    unused = [name for name in dict.fromkeys(others) if name is not None]
+    for name in unused:
+        if name not in (table.schema.columns or {}):
+            raise DataError(f"There is no column {name!r}; there are: {columns_of(table)}.")
+    return table.X.drop(unused) if unused else table.X
+
+
+def ordered(table: Table, groups: str | None, time: str | None) -> tuple[Any, Any, Any, Any]:
+    """X, y, groups and the numbers of the rows in the file, in the order of time if there is one."""
+    X, y, order = features_of(table, groups, time), np.asarray(table.y), np.arange(len(table))
+    own = None if groups is None else table.X[groups].to_numpy()
+    if time is not None:
+        order = np.asarray(table.X[time].arg_sort())
+        X, y, own = X[order], y[order], None if own is None else own[order]
+    return X, y, own, order
+
+
+def model_schema(model_file: Path) -> Schema:
+    """How the data of a model was read."""
+    facts = inspected(model_file).facts or {}
+    classes = facts.get("classes")
+    return Schema(
+        columns=facts.get("columns"),
+        classes=None if classes is None else tuple(classes),
+        target=facts.get("target"),
+        n_features=facts.get("features"),
+        zero_based=facts.get("zero_based"),
+    )
+
+
+def model_reading(model_file: Path, said: Reading) -> Reading:
+    """How a model's further data are read: as its own were, unless it is said otherwise."""
+    options = (inspected(model_file).facts or {}).get("reading") or {}
+    known = {key: value for key, value in options.items() if key in KEYS}
+    return replace(said, options={**known, **said.options})
+
+
+def parts(path: Path, schema: Schema, reading: Reading) -> Iterator[Table]:
+    """The rows in order, some at a time where the format allows it."""
+    archive = next(format for format in FORMATS if format.name == "npz")
+    packed = path.is_file() and (path.suffix.lower() in archive.extensions or archive.matches(path))
+    if path.is_dir() or packed:
+        yield read(path, like=schema, **reading.options)
+        return
+    options = {key: value for key, value in reading.options.items() if key in IN_PARTS}
+    yield from batches(path, like=schema, **options)
+
+
+def files_of(path: Path, rows: int) -> list[str] | None:
+    """The files that the rows of a folder are, in their order; None where rows are not files, or some were left out."""
+    if not path.is_dir():
+        return None
+    folders, own = entries(path)
+    found = [file for folder in folders for file in entries(folder)[1]] if folders else own
+    return [str(file.relative_to(path)) for file in found] if len(found) == rows else None
+
+
+def rows_of(X: Any) -> Any:
+    """Rows as a model takes them: a table of numbers is one array, as it was when the model was fitted."""
+    from nearline.representations import is_frame, kind_of
+
+    if is_frame(X) and kind_of(X) == "numbers":
+        return X.to_numpy()
+    return X
+
+
+def show(table: Table) -> None:
+    """What was understood, before work starts."""
+    print(table.description, end="\n\n", flush=True)
+
+
+def tell_notes(table: Table) -> None:
+    """Notes of a part, where the answer is on standard output."""
+    for text in table.description.notes:
+        note(text)

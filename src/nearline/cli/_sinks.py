@@ -1,0 +1,72 @@
+"""Where predictions go: standard output, CSV, JSON lines or Parquet; files appear when all is written."""
+
+import csv
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from nearline.cli._errors import UsageError
+from nearline.whole import written_whole
+
+ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+Write = Callable[[list[Any]], Any]
+
+
+def check_ending(out: Path | None) -> None:
+    """Refused before work starts rather than after."""
+    if out is None:
+        return
+    if out.suffix.lower() not in ENDINGS:
+        raise UsageError(f"{out} ends with none of {', '.join(ENDINGS)}: the ending says the format.")
+    if out.is_dir() or not out.resolve().parent.is_dir():
+        raise UsageError(f"{out} cannot be written: {'it' if out.is_dir() else out.parent} is no "
+                         f"{'file' if out.is_dir() else 'folder'}.")  # fmt: skip
+
+
+@contextmanager
+def sink(out: Path | None, names: list[str], types: list[str]) -> Iterator[Write]:
+    """A function that writes rows. ``types``: of the columns, 'string', 'integer', 'number' or 'boolean'."""
+    if out is None:
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(names)
+        yield writer.writerow
+        return
+    if out.suffix.lower() == ".parquet":
+        with _parquet(out, names, types) as write:
+            yield write
+        return
+    with written_whole(out, "w", newline="", encoding="utf-8") as file:
+        if out.suffix.lower() in (".jsonl", ".ndjson"):
+            yield _as_json(file, names)
+        else:
+            mark = "\t" if out.suffix.lower() == ".tsv" else ","
+            writer = csv.writer(file, delimiter=mark, lineterminator="\n")
+            writer.writerow(names)
+            yield writer.writerow
+
+
+def _as_json(file: Any, names: list[str]) -> Write:
+    return lambda row: file.write(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) + "\n")
+
+
+@contextmanager
+def _parquet(out: Path, names: list[str], types: list[str]) -> Iterator[Write]:
+    """By way of JSON lines, which polars makes Parquet of without having all rows in memory."""
+    import polars as pl
+
+    kinds = {"string": pl.String, "integer": pl.Int64, "number": pl.Float64, "boolean": pl.Boolean}
+    schema = {name: kinds[kind] for name, kind in zip(names, types, strict=True)}
+    with tempfile.TemporaryDirectory(prefix=".", dir=out.resolve().parent) as folder:
+        lines = Path(folder) / "rows.jsonl"
+        with lines.open("w", encoding="utf-8") as file:
+            yield _as_json(file, names)
+        made = Path(folder) / "rows.parquet"
+        if lines.stat().st_size:
+            pl.scan_ndjson(lines, schema=schema).sink_parquet(made)
+        else:
+            pl.DataFrame(schema=schema).write_parquet(made)
+        made.replace(out)

@@ -1,0 +1,303 @@
+"""PICTURES: every picture of the field by name, on given rows or on shipped ones. To list a picture is to have it drawn by
+``nearline plot``, tested, and shown in the documentation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import Array, is_sparse
+from nearline.plots import kernels, models, regions, results, selection
+
+MOST_CELLS = 20_000_000  # of sparse rows that are made dense for a picture
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Labeled rows to draw: as numbers with names, and as they came, for contests."""
+
+    X: Any  # (n, D) numbers, dense or CSR
+    y: Array
+    names: list[str]
+    raw: Any = None
+    shape: tuple[int, ...] = ()  # of one row, where it is an image
+    what: str = ""
+
+    def dense(self) -> Array:
+        """The numbers as an array."""
+        if is_sparse(self.X) and np.prod(self.X.shape) > MOST_CELLS:
+            raise ValueError(
+                f"These rows have {self.X.shape[1]:,} features, too many for this picture: choose 'weights', "
+                "'leaderboard' or 'confusion', or fewer rows."
+            )
+        return np.asarray(self.X.toarray() if is_sparse(self.X) else self.X, dtype=np.float64)
+
+    def two_classes(self) -> tuple[Array, Array]:
+        """The rows of the two most frequent classes, and their labels."""
+        classes, counts = np.unique(self.y, return_counts=True)
+        chosen = classes[np.sort(np.argsort(-counts, kind="stable")[:2])]
+        rows = np.flatnonzero(np.isin(self.y, chosen))
+        return self.dense()[rows], self.y[rows]
+
+    def rows(self) -> Any:
+        """What a contest takes."""
+        return self.X if self.raw is None else self.raw
+
+
+@dataclass(frozen=True)
+class Picture:
+    """How a picture is made of labeled rows; without rows, of shipped ones or of none."""
+
+    about: str
+    draw: Callable[..., Any]
+    shipped: Callable[[], Sample] | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, sample: Sample | None = None) -> Any:
+        """The axes, or an array of them."""
+        if self.shipped is None:
+            if sample is not None:
+                raise ValueError("This picture shows mathematics, not data: leave the data out.")
+            return self.draw(**self.options)
+        return self.draw(self.shipped() if sample is None else sample, **self.options)
+
+
+def _bundled(
+    name: str, columns: list[int] | None = None, scale: bool = True, rows: int | None = None
+) -> Sample:
+    from sklearn import datasets
+
+    bunch = getattr(datasets, f"load_{name}")()
+    X, labels = bunch.data[:rows], np.asarray(bunch.target_names)[bunch.target[:rows]]
+    names = [str(one) for one in bunch.feature_names]
+    if columns is not None:
+        X, names = X[:, columns], [names[j] for j in columns]
+    if scale:
+        deviation = X.std(axis=0)
+        X = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
+    return Sample(X, labels.astype(str), names, what=name.replace("_", " "))
+
+
+def iris() -> Sample:
+    """Two columns of the irises."""
+    return _bundled("iris", [2, 3], scale=False)
+
+
+def wine() -> Sample:
+    """All columns of the wines, standardized."""
+    return _bundled("wine")
+
+
+def tumors() -> Sample:
+    """Breast tumors, two classes, standardized."""
+    return _bundled("breast_cancer")
+
+
+def digits(rows: int = 1000) -> Sample:
+    """Handwritten digits of 8 x 8 pixels."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    names = [f"pixel {i // 8}, {i % 8}" for i in range(64)]
+    return Sample(X[:rows] / 16.0, y[:rows].astype(str), names, shape=(8, 8), what="handwritten digits")
+
+
+def _regions(sample: Sample) -> Any:
+    from nearline.estimators import KNeighborsClassifier
+
+    X = sample.dense()
+    plane = regions.Plane.of(X, sample.y, sample.names)
+    model = KNeighborsClassifier(min(15, len(X))).fit(X, sample.y)
+    ax = regions.plot_regions(model.predict, X, sample.y, plane=plane, steps=200)
+    ax.set_title(f"Decision regions of {model.n_neighbors}-NN" + _said(sample))
+    return ax
+
+
+def _margins(sample: Sample) -> Any:
+    from nearline.estimators import LinearSVM
+
+    X, y = sample.two_classes()
+    names = sample.names if X.shape[1] == 2 else None
+    return regions.plot_margins(LinearSVM(loss="hinge", alpha=1e-2).fit(X, y), X, y, names=names)
+
+
+def _versicolor() -> Sample:
+    """Two classes of the irises that overlap."""
+    sample = _bundled("iris", [2, 3], scale=False)
+    rows = sample.y != "setosa"
+    return Sample(sample.X[rows], sample.y[rows], sample.names, what="iris")
+
+
+def _sweep(sample: Sample) -> Any:
+    from nearline.selection.sweep import sweep
+
+    most = min(100, int(0.75 * len(sample.y)))
+    ks = [k for k in (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100) if k <= most]
+    return models.plot_sweep(sweep(sample.X, sample.y, ks, weights=["uniform", "distance"]))
+
+
+def _alphas() -> Array:
+    return np.geomspace(1.0, 1e-5, 11)
+
+
+def _path_scores(sample: Sample) -> Any:
+    from nearline.estimators import LogisticRegression
+    from nearline.selection.path_scores import path_scores
+
+    found = path_scores(LogisticRegression(), sample.X, sample.y, _alphas())
+    ax = models.plot_path_scores(found.alphas, found.scores, label="logistic, L2", marks=found)
+    ax.set_ylabel("accuracy")
+    return ax
+
+
+def _coefficients(sample: Sample) -> Any:
+    from nearline.selection.path import coefficients, path
+
+    X, y = sample.two_classes()
+    alphas, W, _ = coefficients(path(X, y, loss="logistic", regularizer="l1", n_alphas=40))
+    ax = models.plot_coefficients(alphas, W[:, 0], names=sample.names)
+    ax.set_title("L1 coefficient path: " + " against ".join(np.unique(y).tolist()[::-1]), fontsize="medium")
+    return ax
+
+
+def _objective(sample: Sample) -> Any:
+    from nearline.risk import Risk
+    from nearline.solvers import minimize
+
+    codes = np.unique(sample.y, return_inverse=True)[1]
+    risk = Risk(sample.X, codes, loss="softmax" if codes.max() > 1 else "logistic", alpha=1e-3)
+    names = ("gradient-descent", "conjugate-gradient", "lbfgs", "newton-cg", "fista")
+    return models.plot_objective({name: minimize(risk, name, tol=1e-9, max_iter=300) for name in names})
+
+
+def _templates(sample: Sample) -> Any:
+    from nearline.estimators import LogisticRegression
+
+    if not sample.shape:
+        raise ValueError("Templates are weights as images, and these rows are no images: try 'weights'.")
+    return models.plot_templates(LogisticRegression(alpha=1e-2).fit(sample.X, sample.y), sample.shape)
+
+
+def _weights(sample: Sample) -> Any:
+    from nearline.estimators import LogisticRegression
+
+    model = LogisticRegression(alpha=1e-3).fit(sample.X, sample.y)
+    return models.plot_weights(model, sample.names)
+
+
+def _contest(sample: Sample, *families: str) -> Any:
+    import warnings
+
+    from nearline.selection.try_all import LeakageWarning, TryThemAll
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeakageWarning)
+        include = list(families) or None
+        return TryThemAll("quick", include=include, progress="silent").fit(sample.rows(), sample.y)
+
+
+def _leaderboard(sample: Sample) -> Any:
+    return selection.plot_leaderboard(_contest(sample).leaderboard_)
+
+
+def _candidates(sample: Sample) -> Any:
+    board = _contest(sample, "k-NN").leaderboard_
+    return selection.plot_candidates(board, [e.family for e in board.best_of_families()])
+
+
+def _tested(sample: Sample) -> Any:
+    """What a model that gives probabilities says of locked rows."""
+    return _contest(sample, "logistic, L2").open_test()
+
+
+def _confusion(sample: Sample) -> Any:
+    result = _tested(sample)
+    return results.plot_confusion(result.confusion, result.classes)
+
+
+def _curve_of_ranks(sample: Sample, plot: Callable[..., Any]) -> Any:
+    result = _tested(sample)
+    return plot(result.classes[result.codes], result.answers.ranking(), result.classes)
+
+
+def _reliability(sample: Sample) -> Any:
+    from nearline.selection.reliability import reliability_curve
+
+    result = _tested(sample)
+    truth = result.classes[result.codes]
+    return results.plot_reliability(reliability_curve(truth, result.answers.probabilities(), result.classes))
+
+
+def _learning_curve(sample: Sample) -> Any:
+    from nearline.estimators import KNeighborsClassifier
+    from nearline.selection.evaluate import learning_curve
+
+    return selection.plot_curve(learning_curve(KNeighborsClassifier(1), sample.X, sample.y))
+
+
+def _gram(sample: Sample) -> Any:
+    from nearline.kernels import RBF
+
+    X, y = sample.dense(), sample.y
+    rows = np.unique(np.linspace(0, len(X) - 1, min(len(X), 600)).astype(int))  # a heat map shows no more
+    return kernels.plot_gram(RBF("scale").fitted(X[rows]), X[rows], y[rows])
+
+
+def _kernel_margins(sample: Sample) -> Any:
+    from nearline.estimators import KernelSVM
+    from nearline.kernels import Linear, Polynomial
+
+    X, y = sample.two_classes()
+    X = X if X.shape[1] == 2 else regions.Plane.of(X, y).down(X)
+    machines = [KernelSVM(kernel, alpha=1e-3).fit(X, y) for kernel in (Linear(), Polynomial(3), "rbf")]
+    titles = ("linear", "polynomial of degree 3", "Gaussian")
+    return kernels.plot_kernel_margins(dict(zip(titles, machines, strict=True)), X, y)
+
+
+def _moons() -> Sample:
+    """Two half circles that reach into each other."""
+    from sklearn.datasets import make_moons
+
+    X, y = make_moons(160, noise=0.2, random_state=0)
+    return Sample(X, np.array(["upper", "lower"])[y], ["x1", "x2"], what="two moons")
+
+
+def _said(sample: Sample) -> str:
+    return f": {sample.what}" if sample.what else ""
+
+
+PICTURES: dict[str, Picture] = {
+    "losses": Picture(
+        "losses of the margin: all surrogates of the zero-one loss", models.plot_losses, None, {"log2": True}
+    ),
+    "sigmoid": Picture("the sigmoid, and the softmax of two scores", models.plot_sigmoid),
+    "regions": Picture("decision regions, on two features or the two best directions", _regions, iris),
+    "margins": Picture("a linear SVM's boundary, margins and support vectors", _margins, _versicolor),
+    "outliers": Picture(
+        "what outliers do to least squares and to logistic regression", regions.plot_outliers
+    ),
+    "sweep": Picture("cross-validation over k, for two vote weightings", _sweep, wine),
+    "path-scores": Picture("cross-validation over alpha", _path_scores, tumors),
+    "coefficients": Picture("regularization path: weights over alpha", _coefficients, tumors),
+    "objective": Picture("objective per iteration of several solvers", _objective, digits),
+    "templates": Picture("each class's weights as an image", _templates, digits),
+    "weights": Picture("the features or words that speak for each class", _weights, wine),
+    "leaderboard": Picture("the best of each family with its folds", _leaderboard, wine),
+    "candidates": Picture("k-NN's candidates of a contest over k", _candidates, wine),
+    "confusion": Picture("confusion matrix of the test rows", _confusion, digits),
+    "roc": Picture("ROC curve of each class", _curve_of_ranks, tumors, {"plot": results.plot_roc}),
+    "precision-recall": Picture(
+        "precision over recall of each class",
+        _curve_of_ranks,
+        tumors,
+        {"plot": results.plot_precision_recall},
+    ),
+    "reliability": Picture("whether probabilities keep their word", _reliability, digits),
+    "learning-curve": Picture("scores as training rows grow", _learning_curve, digits),
+    "gram": Picture("the Gram matrix of a Gaussian kernel, by class", _gram, wine),
+    "kernel-margins": Picture(
+        "boundaries, margins and support vectors of three kernels", _kernel_margins, _moons
+    ),
+    "degree-two": Picture("circles, and the map of degree 2 that makes them flat", kernels.plot_degree_two),
+}

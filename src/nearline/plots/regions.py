@@ -1,0 +1,226 @@
+"""Pictures in the plane: decision regions, margins and support vectors, what outliers do (SPEC I1)."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.plots._style import COLORS, axes, pyplot, scatter
+
+AT_MARGIN = 1e-6  # margins up to 1 + this are at most 1 but for rounding
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A plane in the space of the features: x = center + u_1 v_1 + u_2 v_2 with orthonormal v."""
+
+    center: Array  # (D,)
+    directions: Array  # (2, D)
+    names: tuple[str, str] = ("", "")
+
+    @classmethod
+    def of(cls, X: Any, y: Any, names: Any = None) -> Self:
+        """The plane of two features themselves; of more, that in which the classes lie farthest apart.
+
+        The first direction is that of Fisher: most variance between classes for the variance within. The second is the
+        next best or, for two classes, that of most variance among the rest.
+        """
+        X = np.asarray(X, dtype=np.float64)
+        if X.shape[1] < 2:
+            raise ValueError("A plane needs at least 2 features, the rows have 1: add a column.")
+        if X.shape[1] == 2:
+            return cls(np.zeros(2), np.eye(2), ("", "") if names is None else (str(names[0]), str(names[1])))
+        center, codes = X.mean(axis=0), np.unique(np.asarray(y), return_inverse=True)[1]
+        means = np.array([X[codes == c].mean(axis=0) for c in range(codes.max() + 1)])
+        within = X - means[codes]
+        scatter = within.T @ within / len(X)
+        scatter += (1e-3 * np.trace(scatter) / len(scatter) + 1e-12) * np.eye(len(scatter))
+        root = np.linalg.cholesky(scatter)
+        between = np.linalg.solve(root, ((means - center) * np.sqrt(np.bincount(codes))[:, None]).T)
+        u, size, _ = np.linalg.svd(between, full_matrices=False)
+        found = np.linalg.solve(root.T, u[:, : 2 if len(means) > 2 else 1]).T
+        if len(found) < 2 or size[1] <= 1e-9 * size[0]:
+            first = found[0] / np.linalg.norm(found[0])
+            rest = (X - center) - np.outer((X - center) @ first, first)
+            found = np.vstack([first, np.linalg.svd(rest, full_matrices=False)[2][0]])
+        return cls(center, np.linalg.qr(found.T)[0].T, ("first direction", "second direction"))
+
+    def down(self, X: Any) -> Array:
+        """Places (n, 2) of rows in the plane."""
+        return (np.asarray(X, dtype=np.float64) - self.center) @ self.directions.T
+
+    def up(self, places: Array) -> Array:
+        """Points of the plane as rows (n, D)."""
+        return self.center + places @ self.directions
+
+
+def _grid(places: Array, steps: int) -> tuple[tuple[Array, ...], Array]:
+    low, high = places.min(axis=0), places.max(axis=0)
+    pad = np.where(high > low, 0.1 * (high - low), 1.0)
+    grids = np.meshgrid(*[np.linspace(low[j] - pad[j], high[j] + pad[j], steps) for j in range(2)])
+    return grids, np.column_stack([g.ravel() for g in grids])
+
+
+def plot_regions(
+    predict: Any,
+    X: Array,
+    y: Array,
+    *,
+    plane: Plane | None = None,
+    ambiguous: Any = None,
+    names: Any = None,
+    steps: int = 300,
+    ax: Any = None,
+) -> Any:
+    """Decision regions of any classifier, by its ``predict``: of two features, or of more on a plane through their space.
+
+    Rows off the plane are drawn where they fall on it, so that one may lie in a region of another class and yet be called
+    right. ``ambiguous(X)`` marks with hatching where votes do not settle it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import KNeighborsClassifier
+    >>> from nearline.plots import Plane, plot_regions
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ax = plot_regions(KNeighborsClassifier().fit(X, y).predict, X, y, plane=Plane.of(X, y), steps=30)
+    >>> ax.get_xlabel()
+    'first direction'
+    """
+    ax = axes(ax)
+    X, classes = np.asarray(X), np.unique(y)
+    if plane is None and (X.ndim != 2 or X.shape[1] != 2):
+        raise ValueError(
+            f"Regions are drawn in the plane: X must be (n, 2), got shape {X.shape}; or give plane=Plane.of(X, y)."
+        )
+    plane = Plane.of(X, y, names) if plane is None else plane
+    places = plane.down(X)
+    grids, points = _grid(places, steps)
+    rows = plane.up(points).astype(X.dtype if X.dtype.kind == "f" else np.float64)
+    regions = np.searchsorted(classes, predict(rows)).reshape(grids[0].shape)
+    levels = np.arange(len(classes) + 1) - 0.5
+    colors = [COLORS[i % len(COLORS)] for i in range(len(classes))]
+    ax.contourf(*grids, regions, levels=levels, colors=colors, alpha=0.25)
+    if ambiguous is not None:
+        unsettled = np.asarray(ambiguous(rows), dtype=float).reshape(grids[0].shape)
+        ax.contourf(*grids, unsettled, levels=[0.5, 1.5], colors="none", hatches=["///"])
+    scatter(ax, places, y, classes, 16.0)
+    ax.set(xlabel=plane.names[0], ylabel=plane.names[1], title="Decision regions")
+    return ax
+
+
+def plot_margins(model: Any, X: Any, y: Any, *, names: Any = None, ax: Any = None) -> Any:
+    """A linear classifier of two classes: the lines f = -1, 0, 1, and rings around the rows with y f <= 1.
+
+    Of more than two features the picture has the distance to the boundary across, which is f / |w|, and the direction of
+    most variance along it upward.
+
+    Examples
+    --------
+    >>> from nearline import LinearSVM
+    >>> from nearline.plots import plot_margins
+    >>> X, y = [[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [3.0, 1.0]], ["a", "a", "b", "b"]
+    >>> ax = plot_margins(LinearSVM(hard_margin=True, tol=1e-8).fit(X, y), X, y)
+    >>> ax.get_title()
+    'Margin 1.00 on either side, 3 support vectors'
+    """
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+    if model.coef_.shape[0] != 1:
+        raise ValueError(
+            f"Margins are drawn between two classes, the model has {len(model.classes_)}: give rows of two of them."
+        )
+    ax = axes(ax)
+    w, b = model.coef_[0].astype(np.float64), float(np.ravel(model.intercept_)[0])
+    size = float(np.linalg.norm(w)) or 1.0
+    margins = np.where(y == model.classes_[1], 1.0, -1.0) * (X @ w + b)
+    plane = Plane.of(X, y, names) if X.shape[1] == 2 else _along(w / size, -b / size, X)
+    places = plane.down(X)
+    grids, points = _grid(places, 60)
+    f = (plane.up(points) @ w + b).reshape(grids[0].shape)
+    lines = ax.contour(*grids, f, levels=[-1.0, 0.0, 1.0], colors="black", linestyles=["--", "-", "--"])
+    ax.clabel(lines, fmt={-1.0: "-1", 0.0: "f = 0", 1.0: "1"}, fontsize="small")
+    scatter(ax, places, y, model.classes_)
+    held = margins <= 1.0 + AT_MARGIN
+    ring = {"s": 75, "facecolor": "none", "edgecolor": "black", "linewidth": 1.0, "zorder": 4}
+    ax.scatter(*places[held].T, label="y f ≤ 1", **ring)
+    ax.legend(fontsize="small")
+    said = f"Margin {1.0 / size:.2f} on either side, {int(held.sum())} support vectors"
+    ax.set(xlabel=plane.names[0], ylabel=plane.names[1], title=said)
+    return ax
+
+
+def _along(normal: Array, offset: float, X: Array) -> Plane:
+    """The plane of the boundary's normal and the direction of most variance along the boundary."""
+    center = X.mean(axis=0)
+    rest = X - center
+    rest = rest - np.outer(rest @ normal, normal)
+    other = np.linalg.svd(rest, full_matrices=False)[2][0]
+    # moved along the normal, so that the boundary is at 0
+    center = center - (center @ normal - offset) * normal
+    return Plane(center, np.vstack([normal, other]), ("distance to the boundary", "along the boundary"))
+
+
+def plot_outliers(
+    X: Any = None, y: Any = None, outliers: Any = None, *, models: Any = None, axes: Any = None
+) -> Any:
+    """What rows far on the right side do to boundaries: least squares turns toward them, logistic regression does not.
+
+    ``outliers``: rows of the second class. The wide gray line is each model's boundary without them, the black one with
+    them.
+
+    Examples
+    --------
+    >>> from nearline.plots import plot_outliers
+    >>> [ax.get_title() for ax in plot_outliers()]
+    ['least squares', 'logistic regression']
+    """
+    from nearline.estimators import LeastSquaresClassifier, LogisticRegression
+
+    if X is None:
+        X, y, outliers = _clouds()
+    X, y, outliers = np.asarray(X, dtype=np.float64), np.asarray(y), np.asarray(outliers, dtype=np.float64)
+    classes = np.unique(y)
+    if len(classes) != 2 or X.shape[1] != 2:
+        raise ValueError(
+            f"Outliers are shown for two classes in the plane, got {len(classes)} classes and shape {X.shape}."
+        )
+    if models is None:
+        models = {
+            "least squares": LeastSquaresClassifier(alpha=1e-6),
+            "logistic regression": LogisticRegression(alpha=1e-3),
+        }
+    if axes is None:
+        size = (4.6 * len(models), 4.0)
+        axes = pyplot().subplots(1, len(models), figsize=size, layout="constrained", sharey=True)[1]
+    every, labels = np.vstack([X, outliers]), np.concatenate([y, np.full(len(outliers), classes[1])])
+    frame = every.min(axis=0) - 0.5, every.max(axis=0) + 0.5
+    for ax, (name, model) in zip(np.atleast_1d(axes), models.items(), strict=True):
+        scatter(ax, every, labels, classes)
+        for rows, own, color, wide, said in (
+            (X, y, "0.7", 5.0, "without outliers"),
+            (every, labels, "black", 1.5, "with outliers"),
+        ):
+            fitted = model.fit(rows, own)
+            line = _boundary(fitted.coef_[0], float(np.ravel(fitted.intercept_)[0]), frame)
+            ax.plot(*line, color=color, linewidth=wide, label=said)
+        ax.set(xlim=(frame[0][0], frame[1][0]), ylim=(frame[0][1], frame[1][1]), title=name)
+        ax.legend(fontsize="small", loc="upper right")
+    return axes
+
+
+def _clouds() -> tuple[Array, Array, Array]:
+    rng = np.random.default_rng(3)
+    a = rng.normal(size=(60, 2)) * [0.9, 0.9] + [-1.2, 1.6]
+    b = rng.normal(size=(60, 2)) * [0.9, 0.9] + [1.6, -0.6]
+    far = rng.normal(size=(12, 2)) * 0.5 + [7.0, -6.0]
+    return np.vstack([a, b]), np.repeat(["first", "second"], 60), far
+
+
+def _boundary(w: Array, b: float, frame: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Two points of the line w.x + b = 0, far enough apart for the frame."""
+    middle = 0.5 * (frame[0] + frame[1])
+    foot = middle - (w @ middle + b) / (w @ w) * w
+    along = np.array([-w[1], w[0]]) / np.linalg.norm(w) * float(np.linalg.norm(frame[1] - frame[0]))
+    ends = np.array([foot - along, foot + along])
+    return ends[:, 0], ends[:, 1]

@@ -1,0 +1,88 @@
+"""``nearline sweep``, ``path`` and ``plot``: tables, marks, pictures in files."""
+
+import json
+
+import pytest
+from sklearn.datasets import load_iris
+
+pytest.importorskip("typer")
+pytest.importorskip("polars")
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+
+from nearline import LogisticRegression, path_scores, sweep  # noqa: E402
+from nearline.cli._app import run  # noqa: E402
+from nearline.cli._plot import EVERY  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def iris(tmp_path_factory):
+    """The irises as a CSV."""
+    file = tmp_path_factory.mktemp("iris") / "iris.csv"
+    X, y = load_iris(return_X_y=True)
+    rows = [f"{','.join(map(str, x))},{'abc'[label]}" for x, label in zip(X.tolist(), y)]
+    file.write_text("\n".join(["a,b,c,d,kind", *rows]) + "\n")
+    return str(file)
+
+
+def test_sweep_gives_table_and_picture(iris, tmp_path, capsys):
+    from sklearn.preprocessing import StandardScaler
+
+    out = tmp_path / "k.svg"
+    arguments = ["sweep", iris, "-t", "kind", "--ks", "1,5,25", "--metrics", "l2,l1", "--out", str(out)]
+    assert run([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    X, y = load_iris(return_X_y=True)
+    weights = ["uniform", "distance"]
+    truth = sweep(X, y, [1, 5, 25], ["l2", "l1"], weights, transformer=StandardScaler())
+    assert found["best"] == truth.best
+    assert found["one_standard_error"] == truth.one_standard_error
+    assert [row["mean"] for row in found["rows"]] == [row["mean"] for row in truth.rows()]
+    assert "<svg" in out.read_text()
+    assert run(arguments) == 0
+    said = capsys.readouterr().out
+    assert f"best mean: k = {truth.best['n_neighbors']}" in said
+    assert "150 rows, 4 columns" in said
+    assert f"picture: {out}" in said
+    assert run(["sweep", iris, "-t", "kind", "--cv", "leave-one-out", "--out", str(out)]) == 0
+
+
+def test_path_gives_table_and_picture(iris, tmp_path, capsys):
+    from sklearn.preprocessing import StandardScaler
+
+    out = tmp_path / "alpha.png"
+    arguments = ["path", iris, "-t", "kind", "--alphas", "1,0.01,0.0001", "--out", str(out)]
+    assert run([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    X, y = load_iris(return_X_y=True)
+    truth = path_scores(LogisticRegression(), X, y, [1, 0.01, 0.0001], transformer=StandardScaler())
+    assert found["best"] == truth.alphas[truth.best]
+    assert [row["mean"] for row in found["rows"]] == pytest.approx(truth.mean.tolist(), abs=0.01)
+    assert run([*arguments, "--loss", "squared-hinge", "--penalty", "l1"]) == 0
+    said = capsys.readouterr().out
+    assert "squared-hinge, l1; rows as standardized" in said
+    assert "one standard error" in said
+
+
+def test_a_picture_that_was_not_named_is_not_replaced(iris, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["plot", "sigmoid"]) == 0
+    assert (tmp_path / "sigmoid.png").stat().st_size > 5_000
+    assert run(["plot", "sigmoid"]) == 1
+    assert "is there already" in capsys.readouterr().err
+    assert run(["plot", "sigmoid", "--force"]) == 0
+    assert run(["plot", "sigmoid", "--out", "sigmoid.png"]) == 0
+
+
+def test_list_names_every_picture(capsys):
+    assert run(["plot", "--list"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"\n{name} " in f"\n{said}" for name in EVERY)
+    assert max(map(len, said.splitlines())) <= 90
+
+
+@pytest.mark.parametrize("name", [name for name, one in EVERY.items() if one.shipped and name != "templates"])
+def test_every_picture_is_drawn_on_given_data(name, iris, tmp_path, capsys):
+    out = tmp_path / "picture.png"
+    assert run(["plot", name, iris, "-t", "kind", "--out", str(out)]) == 0, capsys.readouterr().err
+    assert out.stat().st_size > 2_000
