@@ -85,8 +85,7 @@ def plot_kernel_margins(models: Any, X: Any, y: Any, *, steps: int = 160, axes: 
         ax.scatter(*held.T, s=70, facecolors="none", edgecolors="#333333", linewidths=0.9, zorder=4)
         ax.get_legend().remove()
         ax.set_title(f"{title}\n{len(held)} support vectors", fontsize="medium")
-        ax.set_xticks([])
-        ax.set_yticks([])
+        ax.set(xticks=[], yticks=[], xlabel="first feature", ylabel="second feature")
     return np.asarray(axes)
 
 
