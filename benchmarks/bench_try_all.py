@@ -23,7 +23,12 @@ import numpy as np
 from benchmarks.data import data_folder
 from nearline import TryThemAll
 
-WITHOUT_PEER = ("sparsemax", "SVM, Weston-Watkins")
+WITHOUT_PEER = (
+    "sparsemax",
+    "SVM, Weston-Watkins",
+    "kernel",
+    "low-rank",
+)  # kernels have contests of their own
 
 
 def fashion(rows: int | None) -> tuple[Any, np.ndarray]:

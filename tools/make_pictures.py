@@ -9,6 +9,7 @@ matplotlib.use("Agg")
 import numpy as np
 
 from nearline.cli._plot import EVERY
+from nearline.plots._style import pyplot
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, IMAGES = DOCS / "pictures.md", DOCS / "img" / "pictures"
@@ -73,6 +74,7 @@ def main() -> None:
     for name, picture in EVERY.items():
         figure = np.ravel(np.asarray(picture(), dtype=object))[0].figure
         figure.savefig(IMAGES / f"{name}.png", dpi=DPI, metadata={"Software": None})
+        pyplot().close(figure)
     PAGE.write_text(page())
 
 

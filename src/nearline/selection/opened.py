@@ -66,6 +66,8 @@ class Opened:
             interval = self.intervals[name]
             bounds = f"{interval.confidence:.0%} interval {shown(interval.low)} to {shown(interval.high)}"
             said = bounds if interval.defined else f"no interval: {interval.reason}"
+            if np.isnan(score):
+                said = "the model or the test rows do not define it"
             folds = f"in cross-validation {shown(self.cross_validation[name])}"
             before = " before calibration" if self.calibrated else ""
             lines.append(f"  {name} {shown(score)} ({said}); {folds}{before}")

@@ -91,7 +91,11 @@ class Gaussian(Family):
         return "word counts are not normal: see the multinomial one" if is_sparse(fold.X_train) else None
 
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
-        amounts = {"quick": (1e-9,), "default": (1e-9, 1e-2), "thorough": (1e-9, 1e-4, 1e-2, 1e-1)}
+        amounts = {
+            "quick": (1e-9,),
+            "default": (1e-9, 1e-2, 0.3),
+            "thorough": (1e-9, 1e-4, 1e-2, 0.1, 0.3, 1.0),
+        }
         return [{"smoothing": amount} for amount in amounts[preset]]
 
     def estimator(self, parameters: dict[str, Any]) -> Any:
