@@ -126,9 +126,9 @@ def test_svm_agrees_with_libsvm(wine, C):
     peer = SVC(C=C, gamma=gamma, tol=1e-6, decision_function_shape="ovo").fit(X, y)
     np.testing.assert_allclose(-model.two_class_scores(X), peer.decision_function(X), atol=2e-4)
     np.testing.assert_array_equal(model.predict(X), peer.predict(X))
-    np.testing.assert_allclose(
-        primal_of_pairs(model, X, y, C), primal_of_peer(peer, X, y, C, gamma), rtol=3e-5
-    )
+    ours, theirs = primal_of_pairs(model, X, y, C), primal_of_peer(peer, X, y, C, gamma)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-4)
+    assert (ours <= theirs * (1 + 2e-5)).all()
     assert 0 <= model.gap_ < 1e-5
 
 

@@ -35,7 +35,7 @@ struct SmoProblem {
 };
 
 struct SmoResult {
-    double violation = 0.0;
+    double violation = std::numeric_limits<double>::infinity();  // until it is measured
     std::int64_t n_iter = 0;
 };
 
@@ -58,6 +58,7 @@ class Smo {
         double work = 0.0;
         smallest_up();
         while (result_.n_iter < max_iter_) {
+            if (best_ < 0) result_.violation = 0.0;  // no row may grow
             const T* row = best_ < 0 ? nullptr : rows_.get(best_, true);
             if (row == nullptr || !find_partner(row)) {
                 if (n_ == p_.n) break;
@@ -88,7 +89,6 @@ class Smo {
 
   private:
     static constexpr double kFar = std::numeric_limits<double>::infinity();
-    static constexpr double kFlat = 1e-12;  // curvature of a pair of equal rows
 
     // -- the active rows ---------------------------------------------------------------------------------
 
@@ -112,7 +112,9 @@ class Smo {
             hi_[t] = std::max(0.0, p_.y[r] * p_.C[r]);
             diagonal_[t] = p_.K[at[t] * p_.stride + at[t]];
             bound(t);
+            flat_ = std::max(flat_, 1e-12 * diagonal_[t]);
         }
+        if (flat_ <= 0.0) flat_ = 1e-300;
         rows_.select(std::move(at));
     }
 
@@ -189,7 +191,7 @@ class Smo {
         std::size_t t = 0;
         for (; t + kReals <= n_; t += kReals) {
             const Reals value = load(&F_[t]) - load(&down_[t]);
-            const Reals eta = max(own + load(&diagonal_[t]) - 2.0 * reals_of(row + t), fill(kFlat));
+            const Reals eta = max(own + load(&diagonal_[t]) - 2.0 * reals_of(row + t), fill(flat_));
             const Reals ahead = max(value - least, fill(0.0));
             const auto better = ahead * ahead * curvature > gain * eta;
             most = max(most, value);
@@ -208,7 +210,7 @@ class Smo {
             const double value = F_[t] - down_[t], ahead = std::max(value - least, 0.0);
             highest = std::max(highest, value);
             consider(static_cast<std::ptrdiff_t>(t),
-                     ahead * ahead / std::max(own + diagonal_[t] - 2.0 * row[t], kFlat), best_gain);
+                     ahead * ahead / std::max(own + diagonal_[t] - 2.0 * row[t], flat_), best_gain);
         }
         result_.violation = std::max(0.0, highest - least);
         return result_.violation > tol_ && partner_ >= 0;
@@ -225,7 +227,7 @@ class Smo {
     // Moves the pair as far as it gains, and finds the next best_ on the way.
     void step(const T* row_i, const T* row_j) {
         const std::ptrdiff_t i = best_, j = partner_;
-        const double eta = std::max(diagonal_[i] + diagonal_[j] - 2.0 * row_i[j], kFlat);
+        const double eta = std::max(diagonal_[i] + diagonal_[j] - 2.0 * row_i[j], flat_);
         const double up = hi_[i] - beta_[i], down = beta_[j] - lo_[j];
         const double d = std::min({(F_[j] - F_[i]) / eta, up, down});
         beta_[i] = d == up ? hi_[i] : beta_[i] + d;
@@ -270,6 +272,7 @@ class Smo {
     std::size_t n_ = 0;
     std::vector<double> beta_, lo_, hi_, F_, up_, down_, diagonal_;
     std::ptrdiff_t best_ = -1, partner_ = -1;
+    double flat_ = 0.0;  // curvature of a pair of equal rows: rounding of the largest
     SmoResult result_;
 };
 

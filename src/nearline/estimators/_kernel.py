@@ -58,6 +58,12 @@ class KernelClassifier(Classifier):
             )
             if class_weight is not None:
                 weights = weights * class_weights(class_weight, self.classes_, y)[targets]
+            if len(np.unique(targets[weights > 0])) < 2:
+                raise ValueError(
+                    f"{type(self).__name__} needs at least 2 classes with positive sample weight."
+                )
+            for name in ("n_features_in_", "feature_names_in_"):  # of an earlier fit to rows of numbers
+                self.__dict__.pop(name, None)
         self.kernel_ = kernel.fitted(items, weights)
         return items, np.asarray(targets, dtype=np.int32), weights
 
@@ -67,6 +73,15 @@ class KernelClassifier(Classifier):
         if self.kernel_.takes in ("vectors", "gram", "any"):
             X = self._validate_predict(X)
         return self.kernel_.items(X)
+
+    def _gram(self, items: Any) -> Array:
+        """The Gram matrix of checked items. Its diagonal bounds it: k(x, x')^2 <= k(x, x) k(x', x')."""
+        K = self.kernel_.among(items)
+        if not np.isfinite(np.diagonal(K)).all():
+            raise ValueError(
+                f"Values of {self.kernel_!r} overflow on these items: scale the features, or take Normalized(kernel)."
+            )
+        return K
 
     def _light(self, items: Any) -> Any:
         """Items in float32 where that leaves the Gram matrix as good: half the memory, twice the speed."""

@@ -10,8 +10,8 @@ from nearline.decision import decide
 from nearline.estimators._kernel import MEMORY, KernelClassifier, count, fits
 from nearline.kernels.expansion import Expansion, values
 
-# Nodes of Gauss and Hermite for the mean of the sigmoid over a normal distribution.
-NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(32)
+NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(32)  # of the normal distribution
+HALVES, HALF_WEIGHTS = np.polynomial.legendre.leggauss(64)  # of the interval (-1, 1)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class GaussianProcessClassifier(KernelClassifier):
                 f"The Gram matrix of {n:,} items needs {8e-9 * n * n:.1f} GB, memory allows {self.memory / 1e9:.1f} GB: "
                 "raise memory or take fewer rows."
             )
-        K = self.kernel_.among(items).astype(np.float64)
+        K = self._gram(items).astype(np.float64)
         n_classes = len(self.classes_)
         claims = [1] if n_classes == 2 else range(n_classes)
         modes = [laplace(K, np.where(targets == c, 1.0, -1.0), self.tol, self.max_iter) for c in claims]
@@ -113,15 +113,16 @@ class GaussianProcessClassifier(KernelClassifier):
     def predict(self, X: Any) -> Array:
         """Labels (n,)."""
         items = self._items(X)
-        if len(self.classes_) == 2:  # the mean of the sigmoid is above 1/2 exactly where that of f is above 0
+        if (
+            len(self.classes_) == 2 or self.kernel_.takes == "gram"
+        ):  # the mean of the sigmoid is above 1/2 exactly where that of f is above 0
             return decide(self.expansion_.scores(items), self.classes_)
         return decide(self.predict_proba(X), self.classes_)
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities (n, C), averaged over the posterior."""
         mean, variance = self.latent(X)
-        f = mean[:, :, None] + np.sqrt(variance)[:, :, None] * NODES
-        p = sigmoid(f) @ NODE_WEIGHTS / NODE_WEIGHTS.sum()
+        p = mean_sigmoid(mean, np.sqrt(variance))
         if p.shape[1] == 1:
             return np.column_stack([1.0 - p[:, 0], p[:, 0]])
         return np.asarray(p / p.sum(axis=1, keepdims=True))
@@ -134,6 +135,20 @@ def sigmoid(f: Array) -> Array:
     return np.asarray(expit(f))
 
 
+def mean_sigmoid(mean: Array, deviation: Array) -> Array:
+    """E sigmoid(f) for normal f.
+
+    Where f spreads little, by Gauss and Hermite. Else as P(t < f) for logistic t: the mean of the normal distribution's
+    Phi((mean - t) / deviation) over t, which is smooth where the sigmoid looks like a step.
+    """
+    from scipy.special import logit, ndtr
+
+    near = sigmoid(mean[..., None] + deviation[..., None] * NODES) @ NODE_WEIGHTS / NODE_WEIGHTS.sum()
+    t = logit(0.5 + 0.5 * HALVES)
+    far = ndtr((mean[..., None] - t) / np.maximum(deviation, 1.0)[..., None]) @ HALF_WEIGHTS / 2.0
+    return np.asarray(np.where(deviation < 2.0, near, far))
+
+
 def laplace(K: Array, y: Array, tol: float, max_iter: int) -> Mode:
     """Newton's method on log p(y | f) - f' K^-1 f / 2, with f = K a (Rasmussen and Williams 2006, chapter 3).
 
@@ -144,7 +159,7 @@ def laplace(K: Array, y: Array, tol: float, max_iter: int) -> Mode:
     n = len(y)
     a, f = np.zeros(n), np.zeros(n)
     value = -n * np.log(2.0)
-    for n_iter in range(1, max_iter + 1):  # noqa: B007
+    for n_iter in range(1, max(1, max_iter) + 1):  # noqa: B007
         p = sigmoid(f)
         root = np.sqrt(p * (1.0 - p))
         L = cholesky(np.eye(n) + root[:, None] * K * root, lower=True, check_finite=False)

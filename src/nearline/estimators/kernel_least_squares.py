@@ -73,7 +73,9 @@ class KernelLeastSquares(KernelScoring):
             )
         used = weights > 0
         items, targets, weights = items[used], targets[used], weights[used]
-        K = self.kernel_.among(items[:, used] if self.kernel_.takes == "gram" else items)
+        K = self._gram(items[:, used] if self.kernel_.takes == "gram" else items)
+        for name in ("alphas_", "loo_score_", "loo_scores_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         codes = Squared().codes(targets, 1 if len(self.classes_) == 2 else len(self.classes_))
         ridge = GramRidge(K, codes, weights, bias=self.bias)
         self.alpha_ = alphas[0]

@@ -3,7 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nearline.arrays import Array
@@ -13,7 +13,7 @@ from nearline.kernels.landmarks import some_landmarks
 SAMPLE = 500  # rows on which the error of the approximation is measured
 
 
-class KernelMap(TransformerMixin, BaseEstimator):
+class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What the maps share: items in, rows of numbers out, and how far their products are from the kernel's."""
 
     n_components: int

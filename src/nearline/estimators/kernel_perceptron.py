@@ -63,7 +63,7 @@ class KernelPerceptron(KernelScoring):
                 f"The Gram matrix of {n:,} items needs {8e-9 * n * n:.1f} GB, memory allows {self.memory / 1e9:.1f} GB: "
                 "raise memory, take fewer rows, or put nearline.Nystroem in front of Perceptron."
             )
-        K = self.kernel_.among(items)
+        K = self._gram(items)
         A = self._mistakes(K + K.dtype.type(1.0), targets)
         self.expansion_ = Expansion.of(self.kernel_, items, A, A.sum(axis=0))
         self.support_, self.dual_coef_ = self.expansion_.rows, self.expansion_.A

@@ -39,7 +39,7 @@ class KernelSVM(KernelScoring):
     ----------
     support_ : numbers of the training items with a coefficient in some problem.
     dual_coef_, intercept_ : (support items, problems) and (problems,): scores are K(x, support) dual_coef_ + intercept_.
-    pairs_ : (problems, 2) class numbers, for one-vs-one.
+    pairs_ : (problems, 2) class numbers, for one-vs-one; else None.
     gap_ : largest certified duality gap of a problem, relative to the risk of its best constant score.
     violation_, n_iter_ : the largest violation, and the number of steps in all.
     kernel_ : the kernel with its numbers; ``expansion_`` is the score function.
@@ -79,18 +79,26 @@ class KernelSVM(KernelScoring):
             raise ValueError(
                 "alpha must be > 0: without a penalty there is no machine; take a small one such as 1e-6."
             )
-        items, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
-        items = self._light(items)
+        self._check_limits()
+        given, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
+        items = self._light(given)
         C = weights / (weights.sum() * self.alpha)
         layout = self.layout(targets, len(self.classes_))
         problems = layout.problems(C)
         gram = self.kernel_.takes == "gram"
         if gram or fits(count(items), self.memory, 4 if items.dtype == np.float32 else 8):
             order = np.arange(len(C)) if gram else layout.order
-            K = self.kernel_.among(items[order] if not gram else items)
             place = np.empty_like(order)
             place[order] = np.arange(len(order))
+            K = self._gram(items if gram else items[order])
             found = _solved(K, problems, place, self.tol, self.max_iter)
+            if items is not given and _too_coarse(problems, self.tol) and fits(len(C), self.memory, 8):
+                items = given
+                K = self._gram(items[order])
+                for problem in problems:
+                    at = place[problem.at]
+                    problem.F = K[np.ix_(at, at)] @ problem.beta - problem.y
+                found = _solved(K, problems, place, self.tol, self.max_iter)
         else:
             found = [self._by_parts(items, problem) for problem in problems]
         self._keep(items, problems, layout, found)
@@ -102,10 +110,23 @@ class KernelSVM(KernelScoring):
             raise ValueError(f"multiclass must be 'one-vs-one' or 'one-vs-rest', got {self.multiclass!r}.")
         return Layout(targets, n_classes, self.multiclass == "one-vs-one" or n_classes == 2)
 
+    def _check_limits(self) -> None:
+        if not (isinstance(self.max_iter, (int, np.integer)) and self.max_iter >= 1):
+            raise ValueError(f"max_iter must be a whole number >= 1, got {self.max_iter!r}.")
+        for name in ("tol", "memory"):
+            value = getattr(self, name)
+            if not (isinstance(value, (int, float, np.number)) and value > 0):
+                raise ValueError(f"{name} must be a number > 0, got {value!r}.")
+
     def _by_parts(self, items: Any, problem: Problem) -> tuple[float, int]:
         own = items[problem.at]
         return smo_by_parts(
-            lambda rows: self.kernel_.between(own[rows], own), problem, tol=self.tol, memory=self.memory
+            lambda rows: self.kernel_.between(own[rows], own),
+            problem,
+            tol=self.tol,
+            memory=self.memory,
+            itemsize=4 if items.dtype == np.float32 else 8,
+            max_iter=self.max_iter,
         )
 
     def _keep(
@@ -118,12 +139,11 @@ class KernelSVM(KernelScoring):
         self.expansion_ = Expansion.of(self.kernel_, items, A, np.array([proof.b for proof in proofs]))
         self.support_, self.dual_coef_ = self.expansion_.rows, self.expansion_.A
         self.intercept_ = self.expansion_.b
-        if layout.pairwise:
-            self.pairs_ = Pairs(layout.n_classes).numbers
+        self.pairs_ = Pairs(layout.n_classes).numbers if layout.pairwise else None
         self.gap_ = max(proof.gap for proof in proofs)
         self.violation_ = max(violation for violation, _ in found)
         self.n_iter_ = sum(steps for _, steps in found)
-        if self.violation_ > self.tol:
+        if not self.violation_ <= self.tol:
             warnings.warn(
                 f"KernelSVM stopped after {self.max_iter} steps with a violation of {self.violation_:.2g} > tol = "
                 f"{self.tol:.2g} (certified gap {self.gap_:.2g}): raise max_iter or alpha, or scale the features.",
@@ -148,7 +168,7 @@ class KernelSVM(KernelScoring):
         return decide(F, self.classes_)
 
     def _votes(self) -> bool:
-        return len(self.classes_) > 2 and self.multiclass == "one-vs-one"
+        return len(self.classes_) > 2 and self.pairs_ is not None
 
 
 @dataclass(frozen=True)
@@ -177,6 +197,11 @@ class Layout:
             both = rows[(targets == i) | (targets == j)]
             problems.append(Problem.new(both, np.where(self.targets[both] == j, 1.0, -1.0), C[both]))
         return problems
+
+
+def _too_coarse(problems: list[Problem], tol: float) -> bool:
+    """Whether float32 entries of the matrix, off by 2^-24 of themselves, can move a score by more than tol."""
+    return max(float(np.abs(problem.beta).sum()) for problem in problems) * 2.0**-24 > tol
 
 
 def _solved(

@@ -63,7 +63,11 @@ class Kernel(ABC):
 def vectors(raw: Any) -> Any:
     """Rows of finite numbers: CSR as it is, other input as a C-contiguous array of float32 or float64."""
     if is_sparse(raw):
-        return raw.tocsr()
+        X = raw.tocsr()
+        X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+        if not np.isfinite(X.data).all():
+            raise ValueError("There are NaN or infinite values: fill or drop them first.")
+        return X
     X = np.asarray(raw)
     if X.dtype not in (np.float32, np.float64):
         try:

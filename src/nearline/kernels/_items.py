@@ -14,6 +14,17 @@ def as_list(raw: Any, what: str) -> list[Any]:
     """The items of a list, a 1-D array, a series or a column (n, 1)."""
     if isinstance(raw, (str, bytes)):
         raise ValueError(f"A collection of {what} is needed, got one string {raw[:40]!r}: put it in a list.")
+    columns = getattr(raw, "columns", None)
+    if columns is not None:  # a frame: of pandas or polars
+        if len(columns) != 1:
+            raise ValueError(
+                f"A collection of {what} is one column, got a table of {len(columns)}: choose one."
+            )
+        raw = raw[columns[0]]
+    if isinstance(raw, (dict, set, frozenset)):
+        raise ValueError(
+            f"A collection of {what} is a list, got a {type(raw).__name__}, which has no order of rows."
+        )
     if isinstance(raw, np.ndarray) and raw.ndim == 2 and raw.shape[1] == 1:
         raw = raw[:, 0]
     if isinstance(raw, np.ndarray) and raw.ndim != 1:

@@ -43,6 +43,7 @@ class _Pair(Kernel):
     second: Kernel
 
     def __post_init__(self) -> None:
+        _refuse_matrices(self.first, self.second)
         kinds = {self.first.takes, self.second.takes} - {"any"}
         if len(kinds) > 1:
             raise ValueError(
@@ -95,6 +96,9 @@ class _Wrapped(Kernel):
 
     kernel: Kernel
 
+    def __post_init__(self) -> None:
+        _refuse_matrices(self.kernel)
+
     @property
     def takes(self) -> str:  # type: ignore[override]
         return self.kernel.takes
@@ -144,8 +148,11 @@ class Centered(_Wrapped):
 
     training: Any = field(default=None, repr=False)  # items
     shares: Array | None = field(default=None, repr=False)  # weights of the items, of sum 1
-    mean: float = 0.0  # of K
+    mean: float = field(default=0.0, repr=False)  # of K
     row_means: Array | None = field(default=None, repr=False)  # of K
+
+    __eq__ = object.__eq__  # what was fitted to other items is another kernel
+    __hash__ = object.__hash__
 
     def fitted(self, items: Any, weights: Array | None = None) -> Self:
         kernel = self.kernel.fitted(items, weights)
@@ -179,10 +186,19 @@ class Centered(_Wrapped):
         return np.asarray(self.kernel.between(items, self.training) @ self.shares)
 
 
+def _refuse_matrices(*kernels: Kernel) -> None:
+    if any(kernel.takes == "gram" for kernel in kernels):
+        raise ValueError(
+            "A precomputed matrix is changed as a matrix: add, multiply or normalize it, then give it."
+        )
+
+
 def _divided(K: Array, a: Array, b: Array) -> Array:
     """K_ij / (a_i b_j), 0 where a length is 0. The product is taken first: it does not depend on the order of i and j."""
     lengths = np.outer(a, b)
-    return np.divide(K, lengths, out=np.zeros(K.shape), where=lengths > 0).astype(K.dtype, copy=False)
+    return np.divide(K, lengths, out=np.zeros(K.shape), where=lengths > 0).astype(
+        K.dtype if K.dtype.kind == "f" else np.float64, copy=False
+    )
 
 
 def _count(items: Any) -> int:

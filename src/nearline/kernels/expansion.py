@@ -32,7 +32,9 @@ class Expansion:
 
     def scores(self, items: Any) -> Array:
         """(q, P) for checked items."""
-        parts = [K @ self.A.astype(K.dtype, copy=False) + self.b for _, K in values(self.kernel, items, self)]
+        parts = [
+            K.astype(np.float64, copy=False) @ self.A + self.b for _, K in values(self.kernel, items, self)
+        ]
         empty = np.zeros((0, self.A.shape[1]))
         return np.concatenate(parts).astype(np.float64, copy=False) if parts else empty
 

@@ -1,5 +1,6 @@
 """Precomputed: a Gram matrix that is there already (SPEC G4)."""
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +34,15 @@ class Precomputed(Kernel):
         worst = np.abs(items - items.T).max(initial=0.0)
         if worst > 1e-4 * np.abs(items).max(initial=0.0):
             raise ValueError(f"A Gram matrix is symmetric, found entries that differ by {worst:.3g}.")
-        return np.array(items)
+        K = np.array(items)
+        square = np.diagonal(K).astype(np.float64)
+        if square.min(initial=0.0) < 0 or (np.square(K) > 1.001 * np.outer(square, square) + 1e-300).any():
+            warnings.warn(
+                "This matrix is no Gram matrix: k(x, x')^2 exceeds k(x, x) k(x', x') somewhere, so that no features have "
+                "these inner products. Certificates do not hold; nearline.is_psd shows a witness.",
+                stacklevel=4,
+            )
+        return K
 
     def between(self, A: Any, B: Any) -> Array:
         raise ValueError("A precomputed kernel knows no pairs but those of its matrix.")

@@ -112,22 +112,39 @@ class RBF(Kernel):
         return replace(self, gamma=gamma)
 
     def among(self, items: Any) -> Array:
-        X = centered(items, items)
+        X = self._scaled(items, items)
         K = lower_products(X)
-        _core.gaussian_among(K, squared_norms(X), self._gamma)
-        return K
+        _core.gaussian_among(K, squared_norms(X), 1.0)
+        return K.astype(items.dtype, copy=False)
 
     def between(self, A: Any, B: Any) -> Array:
-        A, B = (A, B) if is_sparse(A) or is_sparse(B) else (centered(A, B), centered(B, B))
-        K = products(A, B)
-        _core.gaussian_between(K, squared_norms(A), squared_norms(B), self._gamma)
-        return K
+        if A.shape[1] != B.shape[1]:
+            raise ValueError(f"Rows of {A.shape[1]} and of {B.shape[1]} features have no distance.")
+        A_scaled, B_scaled = self._scaled(A, B), self._scaled(B, B if not is_sparse(A) else A)
+        K = products(A_scaled, B_scaled)
+        _core.gaussian_between(K, squared_norms(A_scaled), squared_norms(B_scaled), 1.0)
+        return K.astype(A.dtype, copy=False)
+
+    def _scaled(self, X: Any, like: Any) -> Any:
+        """Rows less a mean, times sqrt(gamma), in float64 unless float32 will do: exponents are then plain distances."""
+        X = X if X.dtype == np.float64 or self.allows_single(X) else X.astype(np.float64)
+        X = X if is_sparse(X) or is_sparse(like) else centered(X, like)
+        X = X * X.dtype.type(np.sqrt(self._gamma))
+        if not np.isfinite(squared_norms(X)).all():
+            raise ValueError(
+                "Distances between these rows overflow: scale the features, or take a smaller gamma."
+            )
+        return X
 
     def diagonal(self, items: Any) -> Array:
         return np.ones(items.shape[0])
 
     def allows_single(self, items: Any) -> bool:
         """Whether float32 products leave the exponents within 1e-5: |x|^2 rounds to 2^-24 of itself, a few times."""
+        values = items.data if is_sparse(items) else items
+        largest = float(np.abs(values).max(initial=0.0))
+        if not (1e-30 < largest < 1e30 or largest == 0.0):  # near the ends of float32's range
+            return False
         worst = squared_norms(items).max(initial=0.0)
         return bool(self._gamma * worst * 2.0**-22 < 1e-5)
 
@@ -176,7 +193,7 @@ def products(A: Any, B: Any) -> Array:
     if is_sparse(A) or is_sparse(B):
         K = A @ B.T
         return np.ascontiguousarray(K.toarray() if is_sparse(K) else K)
-    return np.ascontiguousarray(A @ B.T.astype(A.dtype, copy=False))
+    return np.ascontiguousarray(A @ B.T)
 
 
 def lower_products(X: Any, rows: int = 1024) -> Array:

@@ -39,6 +39,10 @@ class Representation(ABC):
         """The same, with what these rows need (missing values, rare words)."""
         return self
 
+    def seconds(self, X: Any) -> float:
+        """About how long ``prepare`` takes, where that is long."""
+        return 0.0
+
     @abstractmethod
     def prepare(self, X: Any) -> Prepared:
         """Do once, for all rows, what does not look across rows."""

@@ -51,6 +51,11 @@ class Gram(Prepared):
 
     K: Array
 
+    @property
+    def squares(self) -> Array:
+        """k(x, x) of all rows."""
+        return np.diagonal(self.K)
+
     def fold(self, train: Array, test: Array) -> tuple[Any, Any]:
         return self.K[np.ix_(train, train)], self.K[np.ix_(test, train)]
 
@@ -69,9 +74,16 @@ class KernelValues(Representation):
     def chained(self, model: Any) -> list[tuple[str, Any]]:
         return [("representation", Documents()), ("model", model.set_params(kernel=self.kernel))]
 
+    def seconds(self, X: Any) -> float:
+        return 1e-9 * self._work(documents(X))
+
+    def _work(self, texts: list[str]) -> float:
+        """Products of lengths, summed over pairs, times what each costs."""
+        return 0.5 * self.depth * float(sum(map(len, texts))) ** 2
+
     def prepare(self, X: Any) -> Prepared:
         texts = documents(X)
-        work = 0.5 * self.depth * float(sum(map(len, texts))) ** 2
+        work = self._work(texts)
         if len(texts) > MOST_ROWS or work > MOST_WORK:
             raise ValueError(
                 f"a Gram matrix of {len(texts):,} rows takes long (most: {MOST_ROWS:,}, less if they are long)"

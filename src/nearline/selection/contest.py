@@ -74,7 +74,12 @@ class Contest:
             self._pairs = [(family, way) for way in ways for family in families if way.gives in family.takes]
 
     def _usable(self, way: Representation) -> bool:
-        """Whether rows can be represented so; if not, the reason is kept."""
+        """Whether rows can be represented so, in the time there is; if not, the reason is kept."""
+        need, limit = way.seconds(self.rows.X), self.rules.time_limit
+        if limit is not None and need > limit - (perf_counter() - self._start):
+            said = f"its Gram matrix would take about {need:.0f} s, more than the time limit leaves"
+            self.skipped.append(Skipped("all families", way.name, said))
+            return False
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

@@ -67,7 +67,9 @@ class FoldData:
         rows, codes = self.rows, self.rows.codes[train]
         weights = None if rows.weights is None else rows.weights[train]
         weights = fitting_weights(codes, rows.classes, weights, self.class_weight)
-        fold = Fold(X_train, codes, weights, X_test, rows.classes, way.gives == "gram")
+        gram = way.gives == "gram"
+        squares = self._prepared[way.name].squares[test] if gram else None
+        fold = Fold(X_train, codes, weights, X_test, rows.classes, gram, squares)
         self._make_room(way, fold)
         if self._used() + 1.3 * fold.data_bytes <= self.memory:
             kept[f] = fold

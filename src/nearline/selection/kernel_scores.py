@@ -53,7 +53,7 @@ def kernel_scores(
 
     Parameters
     ----------
-    machine : ``KernelSVM()``, ``KernelLeastSquares()`` or ``KernelLogisticRegression()``; its parameters are not used.
+    machine : ``KernelSVM()``, ``KernelLeastSquares()`` or ``KernelLogisticRegression()``, as they come.
     X, y : rows, strings or trees as the kernels take them, and labels.
     kernels : a list of kernels or their names.
     alphas : the grid.
@@ -71,8 +71,15 @@ def kernel_scores(
     if type(machine) not in FAMILIES_OF:
         known = ", ".join(cls.__name__ for cls in FAMILIES_OF)
         raise ValueError(f"kernel_scores takes one of {known}, got {machine!r}.")
+    default = type(machine)()
     family = FAMILIES_OF[type(machine)]("kernel", most_rows=0)
     given = [as_kernel(kernel) for kernel in (kernels if isinstance(kernels, (list, tuple)) else [kernels])]
+    changed = {name for name, value in machine.get_params().items() if value is not getattr(default, name)}
+    if changed - {"kernel", "alpha"}:
+        raise ValueError(
+            f"kernel_scores varies kernel and alpha of a machine as it comes, but {sorted(changed)[0]!r} is set: use "
+            "sklearn.model_selection.GridSearchCV for others."
+        )
     classes, codes = encoded(np.asarray(y))
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed) if isinstance(folds, int) else folds
     # By class: then a machine's rows are blocks of the Gram matrix.
@@ -88,8 +95,10 @@ def kernel_scores(
     fitted = []
     for k, kernel in enumerate(given):
         items = kernel.items(X)
+        if items.shape[0] != len(codes):
+            raise ValueError(f"X has {items.shape[0]} rows and y {len(codes)} labels: give one for each.")
         kernel = kernel.fitted(items)
-        items = items[order]
+        items = items[np.ix_(order, order)] if kernel.takes == "gram" else items[order]
         fitted.append(kernel)
         K = kernel.among(_light(kernel, items))
         for f, (train, test) in enumerate(pairs):

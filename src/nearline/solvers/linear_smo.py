@@ -73,7 +73,7 @@ class SMO(Solver):
 
     def step(self, risk: Risk, state: State) -> SMOState:
         assert isinstance(state, SMOState)
-        smo(state.K, state.problems, tol=state.violation)
+        found = smo(state.K, state.problems, tol=state.violation, max_iter=1000 * risk.n_rows)
         B = np.stack([problem.beta for problem in state.problems], axis=1)
         b = np.array([proof.b for proof in certificates(state.problems)])
         W = back_product(state.X, B)
@@ -81,5 +81,6 @@ class SMO(Solver):
         C = state.problems[0].C[:, None]
         state.duals = np.divide(-B, C, out=np.zeros_like(B), where=C > 0)
         state.violation *= 0.1
-        state.stuck = state.violation < FINEST
+        late = max(violation for violation, _ in found) > 10.0 * state.violation
+        state.stuck = state.violation < FINEST or late
         return state

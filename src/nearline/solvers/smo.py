@@ -91,7 +91,8 @@ def smo_by_parts(
     *,
     tol: float,
     memory: float,
-    max_rounds: int = 100_000,
+    itemsize: int = 8,
+    max_iter: int = 10_000_000,
 ) -> tuple[float, int]:
     """Solve a problem whose Gram matrix does not fit: on working sets of the rows that violate most.
 
@@ -103,22 +104,27 @@ def smo_by_parts(
     lo, hi = np.minimum(0.0, problem.y * problem.C), np.maximum(0.0, problem.y * problem.C)
     steps, before = 0, np.zeros(0, dtype=np.intp)
     violation = np.inf
-    for _ in range(max_rounds):
+    size = int(np.clip(memory / (3.0 * n * itemsize), 8, WORKING_SET))
+    while steps < max_iter:
         up, down = problem.beta < hi, problem.beta > lo
         violation = float(problem.F[down].max(initial=-np.inf) - problem.F[up].min(initial=np.inf))
         if violation <= tol:
             break
-        chosen = _working_set(problem.F, up, down, before, min(n, WORKING_SET))
+        chosen = _working_set(problem.F, up, down, before, min(n, size))
         rows = _cached_rows(kept, rows_of, chosen, memory)
         part = Problem(
             np.arange(len(chosen), dtype=np.int32),
             *(getattr(problem, name)[chosen] for name in ("y", "C", "beta", "F")),
         )
         K = np.ascontiguousarray(rows[:, chosen])
-        ((_, taken),) = smo(K, [part], tol=max(0.3 * tol, 0.1 * violation), max_iter=100 * WORKING_SET)
+        ((_, taken),) = smo(
+            K, [part], tol=max(0.3 * tol, 0.1 * violation), max_iter=min(100 * WORKING_SET, max_iter - steps)
+        )
         problem.F = problem.F + (part.beta - problem.beta[chosen]) @ rows
         problem.beta[chosen] = part.beta
-        steps, before = steps + taken, chosen
+        if taken == 0 and not len(before):
+            break
+        steps, before = steps + taken, chosen if taken else chosen[:0]
     return max(0.0, violation), steps
 
 

@@ -22,6 +22,7 @@ class Fold:
     X_test: Any
     classes: Array  # labels, in all folds
     gram: bool = False  # whether X holds a kernel's values with the training rows
+    squares: Array | None = None  # then k(x, x) of the test rows
 
     @property
     def n_classes(self) -> int:

@@ -226,7 +226,12 @@ class KernelNeighbors(NearestNeighbors):
         return KernelNeighborsClassifier(**parameters)
 
     def outcomes(self, fold: Fold, grid: list[dict[str, Any]]) -> Iterator[Outcome]:
-        train, test = (np.sqrt(np.maximum(2.0 - 2.0 * K, 0.0)) for K in (fold.X_train, fold.X_test))
+        own = np.diagonal(fold.X_train)
+        new = np.ones(len(fold.X_test)) if fold.squares is None else fold.squares
+        train, test = (
+            np.sqrt(np.maximum(square[:, None] + own - 2.0 * K, 0.0))
+            for square, K in ((own, fold.X_train), (new, fold.X_test))
+        )
         return super().outcomes(replace(fold, X_train=train, X_test=test), grid)
 
 
@@ -234,8 +239,8 @@ class KernelNeighbors(NearestNeighbors):
 class LowRank(Family):
     """Least squares on Nystroem's map of a Gaussian kernel, for rows whose Gram matrix would be too large."""
 
-    name: str = "low-rank RBF, least squares"
-    fewest_rows: int = 10_000
+    name: str = "kernel, low-rank least squares"
+    fewest_rows: int = 4_000
     inner: LeastSquaresPath = field(
         default_factory=lambda: LeastSquaresPath("least squares", LeastSquaresClassifier()), hash=False
     )
@@ -244,7 +249,7 @@ class LowRank(Family):
 
     def refuses(self, fold: Fold) -> str | None:
         if fold.shape[0] <= self.fewest_rows:
-            return ""  # the whole kernel fits
+            return ""  # the whole kernel least squares fits
         return "linear models serve sparse rows nearly as well" if is_sparse(fold.X_train) else None
 
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
