@@ -442,3 +442,17 @@ def test_an_unfitted_contest_is_refused(tmp_path):
     with pytest.raises(NotFittedError):
         write_report(tmp_path / "report.html", TryThemAll())
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("family", ["kernel SVM", "k-NN, kernel"])
+@pytest.mark.parametrize("trees", [False, True])
+def test_models_of_strings_and_trees(family, trees, tmp_path):
+    """Prototypes and neighbors by the kernel; no plane to draw regions on."""
+    rng = np.random.default_rng(0)
+    letters = np.array([[a, b, c] for a in "abcd" for b in "efgh" for c in "ijkl"])[rng.permutation(64)]
+    items = [f"(S (NP {a}) (VP (V {b}) (NP {c})))" if trees else f"{a}x{b}y{c}z" for a, b, c in letters]
+    y = np.where(letters[:, 0] == "a", "yes", "no")
+    contest = TryThemAll(include=[family], progress="silent").fit(items, y)
+    facts = write_report(tmp_path / "report.html", contest, contest.open_test())
+    assert (tmp_path / "report.html").stat().st_size < 1_000_000
+    assert facts["looks_at"]

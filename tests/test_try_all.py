@@ -2,6 +2,7 @@
 
 import pickle
 import time
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -738,3 +739,14 @@ def test_dense_and_sparse_rows_take_each_others_place():
     dense, thin = fitted(X, y), fitted(sparse.csr_matrix(X), y)
     np.testing.assert_array_equal(dense.predict(sparse.csr_matrix(X)), dense.predict(X))
     np.testing.assert_array_equal(thin.predict(X), thin.predict(sparse.csr_matrix(X)))
+
+
+def test_findings_name_the_columns_of_a_table_of_numbers():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    frame = pd.DataFrame({"height": rng.normal(size=120), "number": np.arange(120), "leak": y * 2.0})
+    contest = TryThemAll("quick", include=["nearest centroid"], progress="silent")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeakageWarning)
+        contest.fit(frame, y)
+    assert {"number", "leak"} <= {finding.subject for finding in contest.findings_}

@@ -25,6 +25,8 @@ def region_facts(sight: Sight) -> dict[str, Any]:
     The plane shows P = (Z - mean) A, two columns A of the rows Z as the model sees them; a place p stands for the mean
     row that is expected there, mean + p B, B the least squares regression of Z on P.
     """
+    if sight.by_kernel(sight.steps[1]):
+        return {"said": "The model sees strings or trees, which lie on no plane."}
     Z, codes = sight.numbers, sight.codes
     if len(codes) < 3 or Z.shape[1] < 2:
         return {"said": "Regions need at least two columns and three rows."}

@@ -5,10 +5,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import make_pipeline
 from sklearn.utils import _safe_indexing
 
 from nearline.arrays import Array, is_sparse
-from nearline.estimators import KNeighborsClassifier
+from nearline.estimators import KNeighborsClassifier, Nystroem
 from nearline.neighbors.index import Index
 from nearline.report._images import picture_shape, row_picture
 from nearline.report._plain import brief
@@ -17,6 +18,7 @@ from nearline.selection.opened import Opened
 from nearline.selection.try_all import TryThemAll
 
 MOST_ROWS = 5_000  # training rows that are looked at
+MOST_LANDMARKS = 200  # strings or trees that span the coordinates of the others
 MOST_CELLS = 20_000_000  # numbers of them
 MOST_READ = 1_500_000  # letters of them, which take longer to represent
 MOST_TEST_ROWS = 400  # drawn
@@ -68,7 +70,17 @@ class Sight:
         """The fitted representation, and the model behind it."""
         model = self.contest.model_
         model = getattr(model, "estimator_", model)  # of a calibrated one
-        return model.named_steps["representation"], model.named_steps["model"]
+        representation, last = model.named_steps["representation"], model.named_steps["model"]
+        if self.by_kernel(last):  # of strings or trees: numbers are coordinates in the space of its features
+            some = representation.transform(self.contest.training_part(MOST_LANDMARKS)[0])
+            representation = make_pipeline(representation, Nystroem(last.kernel_, MOST_LANDMARKS)).fit(some)
+        return representation, last
+
+    @staticmethod
+    def by_kernel(model: Any) -> bool:
+        """Whether a model sees strings or trees as they are."""
+        kernel = getattr(model, "kernel_", None)
+        return kernel is not None and kernel.takes in ("strings", "trees")
 
     @cached_property
     def names(self) -> Array:

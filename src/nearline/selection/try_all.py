@@ -20,7 +20,7 @@ from nearline.selection.checks import Finding, check
 from nearline.selection.contest import Contest, Rules
 from nearline.selection.families import families
 from nearline.selection.fold_data import Rows, fitting_weights
-from nearline.selection.input import check_options, checked_groups, checked_rows
+from nearline.selection.input import NUMERIC, check_options, checked_groups, checked_rows
 from nearline.selection.leaderboard import Entry, Leaderboard
 from nearline.selection.opened import LockedRows, Opened, fingerprint, intervals_of
 from nearline.selection.progress import as_progress
@@ -235,6 +235,12 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             rows=self._train,
             test_rows=self.test_rows_,
         )
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and self._kind in NUMERIC:  # a frame of numbers has become an array
+            known = {f"column {j}": str(name) for j, name in enumerate(names)}
+            self.findings_ = [
+                replace(found, subject=known.get(found.subject, found.subject)) for found in self.findings_
+            ]
         for finding in self.findings_:
             if finding.severity == "warning":
                 said = f"{finding.subject}: {finding.message} {finding.remedy}"
