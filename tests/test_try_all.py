@@ -750,3 +750,19 @@ def test_findings_name_the_columns_of_a_table_of_numbers():
         warnings.simplefilter("ignore", LeakageWarning)
         contest.fit(frame, y)
     assert {"number", "leak"} <= {finding.subject for finding in contest.findings_}
+
+
+def test_a_model_of_a_table_of_numbers_goes_by_name(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=["a", "b", "c"])
+    y = (frame["a"] + frame["b"] + 0.5 * rng.normal(size=120) > 0).to_numpy().astype(int)
+    contest = TryThemAll("quick", include=["logistic, L2"], progress="silent", test=None).fit(frame, y)
+    nearline.save(contest.model_, tmp_path / "model.nearline")
+    model = nearline.load(tmp_path / "model.nearline")
+    labels = contest.predict(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for given in (frame, frame[["c", "a", "b"]], frame.assign(d=1.0), frame.to_numpy()):
+            np.testing.assert_array_equal(model.predict(given), labels)
+    with pytest.raises(ValueError, match="lacks 1 of the 3 columns"):
+        model.predict(frame[["a", "b"]])

@@ -70,6 +70,22 @@ def names_of(X: Any) -> list[str]:
     return names
 
 
+def by_name(X: Any, names: list[str] | None) -> Any:
+    """A frame with these columns, in this order, whatever its own order is and what else it has; else X as it is."""
+    if names is None or not is_frame(X) or names == names_of(X):
+        return X
+    have = names_of(X)
+    lacking = [name for name in names if name not in set(have)]
+    if lacking:
+        extra = [name for name in have if name not in set(names)]
+        other = f" It has others: {', '.join(map(repr, extra[:5]))}." if extra else ""
+        raise ValueError(
+            f"X lacks {len(lacking)} of the {len(names)} columns of the fit: {', '.join(map(repr, lacking[:5]))}.{other} "
+            "Give all columns that the model was fitted with, in any order."
+        )
+    return X[names]
+
+
 def series_of(X: Any) -> list[Any]:
     """The columns of a frame, in order, as series of its library."""
     read: dict[str, Callable[[int], Any]] = {

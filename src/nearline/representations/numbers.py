@@ -15,7 +15,7 @@ from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from nearline.arrays import Array, is_sparse
-from nearline.representations._base import Prepared, Representation, is_frame, names_of
+from nearline.representations._base import Prepared, Representation, by_name, is_frame, names_of
 from nearline.representations._scales import quantile
 
 EXACT = 2**24  # whole numbers up to here are exact in float32
@@ -42,6 +42,10 @@ def _raw(X: Any, checked: Callable[..., Any] = check_array) -> Any:
 class AsNumbers(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Numbers as float32 or float64: floats stay as they are, whole numbers become float32 if that is exact.
 
+    Parameters
+    ----------
+    columns : names of the columns where the rows of the fit had some and are an array now: frames are then taken by name.
+
     Examples
     --------
     >>> import numpy as np
@@ -50,6 +54,9 @@ class AsNumbers(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> AsNumbers().fit_transform(pixels).dtype
     dtype('float32')
     """
+
+    def __init__(self, columns: list[str] | None = None) -> None:
+        self.columns = columns
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -65,6 +72,8 @@ class AsNumbers(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """X in that type, C-contiguous or CSR."""
         check_is_fitted(self)
+        if self.columns is not None and is_frame(X):
+            X = by_name(X, self.columns).to_numpy()
         return _cast(_raw(X, partial(validate_data, self, reset=False)), self.dtype_)
 
 

@@ -8,8 +8,8 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.validation import _check_feature_names, validate_data
 
 from nearline.arrays import Array, is_sparse
-from nearline.representations import is_frame, kind_of
-from nearline.representations._base import names_of
+from nearline.representations import kind_of
+from nearline.representations._base import by_name
 
 NUMERIC = ("numbers", "sparse")
 
@@ -18,7 +18,8 @@ def checked_rows(model: Any, X: Any, y: Any = None, *, reset: bool = True) -> tu
     """Rows as the representations take them, and labels (n,); the model remembers the features, or compares with them."""
     _refuse_lazy(X)
     if not reset:
-        X = _by_name(model, X)
+        names = getattr(model, "feature_names_in_", None)
+        X = by_name(X, None if names is None else names.tolist())
     kind = _kind(X, None if reset else model._kind)
     if not reset and (kind in NUMERIC) != (model._kind in NUMERIC):
         raise ValueError(
@@ -48,23 +49,6 @@ def checked_rows(model: Any, X: Any, y: Any = None, *, reset: bool = True) -> tu
 def _refuse_lazy(X: Any) -> None:
     if getattr(X, "collect", None) is not None and getattr(X, "columns", None) is not None:
         raise ValueError("X is a lazy frame: give X.collect().")
-
-
-def _by_name(model: Any, X: Any) -> Any:
-    """A frame with the columns of the fit, in their order, whatever its own order is and what else it has."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None or not is_frame(X) or names.tolist() == names_of(X):
-        return X
-    have = names_of(X)
-    lacking = [name for name in names.tolist() if name not in set(have)]
-    if lacking:
-        extra = [name for name in have if name not in set(names.tolist())]
-        other = f" It has others: {', '.join(map(repr, extra[:5]))}." if extra else ""
-        raise ValueError(
-            f"X lacks {len(lacking)} of the {len(names)} columns of the fit: {', '.join(map(repr, lacking[:5]))}.{other} "
-            "Give all columns that the model was fitted with, in any order."
-        )
-    return X[names.tolist()]
 
 
 def _kind(X: Any, fitted: str | None) -> str:

@@ -27,6 +27,8 @@ from nearline.selection.progress import as_progress
 from nearline.selection.scoring import as_scorers
 from nearline.selection.splits import FixedFolds, as_split
 
+NAMES = "representation__asnumbers__columns"  # where a chain keeps the names of a table of numbers
+
 
 class LeakageWarning(UserWarning):
     """The data may tell the answer in a way that new data will not."""
@@ -169,7 +171,11 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     def estimator(self, entry: Entry) -> Any:
         """A candidate of the leaderboard as an unfitted scikit-learn estimator that takes the data as they are."""
         family = {family.name: family for family in self._families()}[entry.family]
-        return Chain(self._ways[entry.representation].chained(family.estimator(entry.parameters)))
+        chain = Chain(self._ways[entry.representation].chained(family.estimator(entry.parameters)))
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and NAMES in chain.get_params():
+            chain.set_params(**{NAMES: names.tolist()})
+        return chain
 
     def _fitted(self, X: Any, codes: Array, weights: Array | None, groups: Any) -> Any:
         """The chosen candidate on these rows, calibrated if asked for."""
