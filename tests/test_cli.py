@@ -124,7 +124,11 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
         (["try", "DATA", "--target", "speceis"], 1, "Did you mean 'species'?"),
         (["try", "DATA"], 2, "Which column holds the labels? Give --target, one of: species"),
         (["try", "nothing.csv"], 1, "There is no file nothing.csv"),
-        (["try", "DATA", "-t", "species", "--include", "forest"], 1, "no family is called 'forest'"),
+        (
+            ["try", "DATA", "-t", "species", "--include", "forest"],
+            2,
+            "--include: no family is called 'forest'",
+        ),
         (["try", "DATA", "-t", "species", "--groups", "herd"], 1, "There is no column 'herd'"),
         (["try", "DATA", "-t", "species", "--out", "FULL"], 1, "has files already"),
         (["bogus"], 2, "No such command"),
@@ -146,6 +150,27 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
         (["plot", "losses", "--out", "losses.doc"], 2, "the ending says the format"),
         (["sweep", "DATA", "-t", "species", "--ks", "few"], 2, "whole number"),
         (["path", "DATA", "-t", "species", "--loss", "huber"], 2, "There is no loss 'huber'"),
+        # these are refused before data are read
+        (["try", "nothing.csv", "--preset", "fast"], 2, "Unknown preset 'fast'"),
+        (["try", "nothing.csv", "--metric", "beauty"], 2, "Unknown --metric 'beauty'"),
+        (["try", "nothing.csv", "--exclude", "forest"], 2, "--exclude: no family is called 'forest'"),
+        (["try", "nothing.csv", "--include", "majority", "--exclude", "majority"], 2, "leave one in"),
+        (["try", "nothing.csv", "--cv", "1"], 2, "--cv must be a whole number >= 2"),
+        (["try", "nothing.csv", "--jobs", "0"], 2, "--jobs must be a whole number >= 1"),
+        (["try", "nothing.csv", "--time-limit", "0"], 2, "--time-limit must be a number of seconds > 0"),
+        (["sweep", "nothing.csv", "--metrics", "l9"], 2, "Unknown metric 'l9'"),
+        (["sweep", "nothing.csv", "--weights", "heavy"], 2, "Unknown weights 'heavy'"),
+        (["sweep", "nothing.csv", "--cv", "1"], 2, "--cv must be a whole number >= 2"),
+        (["path", "nothing.csv", "--penalty", "l3"], 2, "There is no penalty 'l3'"),
+        (["path", "nothing.csv", "--alphas", "-1"], 2, "--alphas must be finite numbers >= 0"),
+        (["path", "nothing.csv", "--cv", "1"], 2, "--cv must be a whole number >= 2"),
+        (["try", "nothing.csv", "--out", "DATA/sub"], 1, "cannot be written"),
+        # times that cannot be put in order
+        (["try", "DATA", "-t", "species", "--time", "island"], 2, "convert the column to ISO dates"),
+        (["try", "DATA", "-t", "species", "--time", "body_mass_g"], 1, "2 rows have no time"),
+        # words of the command line
+        (["try", "DATA", "-t", "species", "--test", "0.001"], 1, "--test 0.001 of 344 rows is no row"),
+        (["try", "DATA", "-t", "species", "--groups", "island", *FAST], 1, "--cv 5 by group need"),
     ],
 )
 def test_mistakes_are_answered_with_a_sentence(
@@ -153,7 +178,8 @@ def test_mistakes_are_answered_with_a_sentence(
 ):
     monkeypatch.chdir(tmp_path)
     places = {"DATA": penguins, "FULL": str(made), "MODEL": str(made / "model.nearline")}
-    assert run([places.get(argument, argument) for argument in arguments]) == code
+    given = [places.get(one, one.replace("DATA/", f"{penguins}/")) for one in arguments]
+    assert run(given) == code
     error = capsys.readouterr().err
     assert said in error
     assert "Traceback" not in error
@@ -295,3 +321,97 @@ def test_names_of_families_may_have_commas(penguins, tmp_path):
     assert run([*arguments, "--include", "k-NN, L2,nearest centroid"]) == 0
     with (out / "leaderboard.csv").open() as file:
         assert {line["family"] for line in csv.DictReader(file)} == {"k-NN, L2", "nearest centroid"}
+
+
+def test_many_classes_keep_the_model_file_small(penguins, tmp_path, monkeypatch, capsys):
+    from nearline.cli import _output
+
+    monkeypatch.setattr(_output, "MOST_ROWS", 10)
+    out = tmp_path / "out"
+    family = ["--preset", "quick", "--include", "k-NN, L2", "-q"]
+    assert run(["try", penguins, "-t", "species", *family, "--out", str(out)]) == 0
+    assert "more than 10 training rows" in capsys.readouterr().out
+    result, facts = json.loads((out / "result.json").read_text()), inspect(out / "model.nearline").facts
+    assert np.sum(result["test"]["confusion"]) == 69
+    assert "confusion" not in facts["test"]
+    assert len(result["training_rows"]) == 275
+    assert facts["training_rows"] is None
+    assert run(["explain", str(out / "model.nearline"), penguins, "--row", "1"]) == 0
+    assert "bill_length_mm" not in capsys.readouterr().out  # no row is shown for another
+
+
+def test_a_model_that_cannot_be_saved_loses_nothing_else(penguins, tmp_path, monkeypatch, capsys):
+    from nearline.cli import _output
+
+    def fails(*_, **__):
+        raise RuntimeError("too large.")
+
+    monkeypatch.setattr(_output, "save", fails)
+    out = tmp_path / "out"
+    assert run(["try", penguins, "-t", "species", *FAST, "--out", str(out)]) == 1
+    said = capsys.readouterr()
+    assert "nearest centroid" in said.out
+    assert "95% interval" in said.out
+    assert "predict with" not in said.out
+    assert said.err == "nearline: The model was not saved, all else was: too large.\n"
+    assert {file.name for file in out.iterdir()} == {"report.html", "leaderboard.csv", "result.json"}
+
+
+def dated(path, written):
+    """Rows whose dates, as they are written, are not in the order of the file."""
+    days = [(7 * i) % 40 for i in range(40)]
+    lines = [f"{i % 5},{written(day)},{'xy'[i % 2]}" for i, day in enumerate(days)]
+    path.write_text("\n".join(["a,when,kind", *lines]) + "\n")
+    return [str(path), "-t", "kind", "--time", "when", *FAST]
+
+
+def test_time_is_the_order_of_dates(tmp_path, capsys):
+    from datetime import date, timedelta
+
+    iso = dated(tmp_path / "iso.csv", lambda day: date(2024, 1, 1) + timedelta(day))
+    assert run(["try", *iso, "--out", str(tmp_path / "a")]) == 0
+    said = "in order of when: from 2024-01-01 to 2024-02-09; the test begins at 2024-02-02"
+    assert said in capsys.readouterr().out
+    zones = dated(tmp_path / "zones.csv", lambda day: f"2024-01-01T{day // 2:02}:30:00+0{day % 2}:00")
+    assert run(["try", *zones, "--out", str(tmp_path / "b")]) == 0
+    other = dated(tmp_path / "other.csv", lambda day: f"{1 + day % 28}/{1 + day // 28}/2024")
+    assert run(["try", *other, "--out", str(tmp_path / "c")]) == 2
+    assert "convert the column to ISO dates (YYYY-MM-DD)" in capsys.readouterr().err
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_folder_in_which_nothing_can_be_written(penguins, tmp_path, capsys, monkeypatch):
+    from nearline.cli import _output
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_output.tempfile, "TemporaryFile", full)
+    out = tmp_path / "deep" / "out"
+    assert run(["try", penguins, "-t", "species", *FAST, "--out", str(out)]) == 1
+    assert capsys.readouterr().err.startswith(f"nearline: {out} cannot be written (No space left on device)")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_time_limit_is_said(penguins, tmp_path, capsys, monkeypatch):
+    from nearline.selection.contest import Contest, OutOfTime
+
+    def late(*_):
+        raise OutOfTime
+
+    monkeypatch.setattr(Contest, "_check_time", late)  # of which the first family is exempt
+    out = tmp_path / "out"
+    limit = ["--time-limit", "1000", "--out", str(out)]
+    assert run(["try", penguins, "-t", "species", *FAST, *limit]) == 0
+    assert "the time limit ended the contest: 1 of 3 families finished\n" in capsys.readouterr().out
+    assert json.loads((out / "result.json").read_text())["time_limit_reached"] is True
+
+
+def test_findings_count_rows_as_the_file_does(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    rows = [f"{a:.6f},{b:.6f},{'xy'[i % 2]}" for i, (a, b) in enumerate(rng.normal(size=(60, 2)))]
+    rows[59] = rows[49]
+    (tmp_path / "rows.csv").write_text("\n".join(["a,b,kind", *rows]) + "\n")
+    arguments = ["try", str(tmp_path / "rows.csv"), "-t", "kind", *FAST, "--test", "none", "--out"]
+    assert run([*arguments, str(tmp_path / "out")]) == 0
+    assert "rows 50, 60: 2 of 60 rows" in capsys.readouterr().out

@@ -277,3 +277,96 @@ def test_a_contest_takes_the_columns_of_a_frame_by_name(library, mixed):
     less = frame({"more": ["?"] * 178} | {name: columns[name] for name in names[2:]})
     with pytest.raises(ValueError, match=r"lacks 2 of the .* 'alcohol', 'malic_acid'. It has others: 'more'"):
         contest.predict(less)
+
+
+SEQUENCES = "".join(
+    f">s{i}|{'pos' if i % 2 else 'neg'}\n{'ACGT'[i % 2 :] * 4}{'AC' * (i % 5)}\n" for i in range(24)
+)
+TREES = "".join(
+    f"{'yes' if i % 2 else 'no'}\t(S (NP {'dog' if i % 2 else 'cat'}) (VP w{i % 3}))\n" for i in range(24)
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "how"),
+    [
+        ("a.fasta", SEQUENCES, ["-t", "last", "--preset", "quick"]),
+        ("b.txt", TREES, ["--include", "k-NN, kernel"]),
+    ],
+    ids=["FASTA", "trees"],
+)
+def test_formats_that_are_read_at_once(name, text, how, tmp_path, capsys):
+    import shlex
+
+    (tmp_path / name).write_text(text)
+    made = ["try", str(tmp_path / name), *how, "--cv", "2", "-q", "--out", str(tmp_path / "out")]
+    assert run(made) == 0, capsys.readouterr().err
+    lines = capsys.readouterr().out.splitlines()
+    for line in lines[-2:]:
+        command = shlex.split(line.partition(": nearline ")[2].replace("NEW_DATA", str(tmp_path / name)))
+        assert run(command) == 0, capsys.readouterr().err
+        said = capsys.readouterr().out.splitlines()
+        assert len(said) == 25 if command[0] == "predict" else said[0].startswith("row 1: ")
+
+
+def test_sequences_without_labels_are_predicted(tmp_path, capsys):
+    (tmp_path / "a.fasta").write_text(SEQUENCES)
+    (tmp_path / "new.fasta").write_text(">x\nACGTACGT\n>y\nCGTCGTCGT\n")
+    made = ["try", str(tmp_path / "a.fasta"), "-t", "last", "--preset", "quick", "--cv", "2", "-q"]
+    assert run([*made, "--out", str(tmp_path / "out")]) == 0
+    capsys.readouterr()
+    assert run(["predict", str(tmp_path / "out" / "model.nearline"), str(tmp_path / "new.fasta")]) == 0
+    assert capsys.readouterr().out == "label\nneg\npos\n"
+
+
+def test_no_header_without_rows(folder, tmp_path, capsys):
+    (tmp_path / "less.csv").write_text("alcohol\n1\n")
+    assert run(["predict", str(folder / "logistic" / "model.nearline"), str(tmp_path / "less.csv")]) == 1
+    assert capsys.readouterr().out == ""
+
+
+def test_evaluate_says_whether_the_rows_were_seen(folder, tmp_path, capsys):
+    model = str(folder / "gauss" / "model.nearline")
+    lines = (folder / "wine.csv").read_text().splitlines()
+    (tmp_path / "some.csv").write_text("\n".join(lines[:100]) + "\n")
+    for data, seen in ((folder / "wine.csv", True), (tmp_path / "some.csv", False)):
+        assert run(["evaluate", model, str(data), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["seen_in_training"] is seen
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda data: data[:-64], "its arrays should have"),
+        (lambda data: data[:-65] + bytes([data[-65] ^ 1]) + data[-64:], "its arrays are damaged"),
+        (lambda data: data[:100] + bytes([data[100] ^ 1]) + data[101:], "its header is damaged"),
+    ],
+    ids=["cut", "arrays", "header"],
+)
+def test_inspect_finds_damage(folder, damage, said, tmp_path, capsys):
+    bad = tmp_path / "bad.nearline"
+    bad.write_bytes(damage((folder / "logistic" / "model.nearline").read_bytes()))
+    assert run(["inspect", str(bad)]) == 1
+    told = capsys.readouterr()
+    assert said in told.err
+    assert told.out == ""
+
+
+def test_rows_are_not_left_out_silently(tmp_path, capsys):
+    (tmp_path / "a.fasta").write_text(SEQUENCES)
+    (tmp_path / "half.fasta").write_text(">x|pos\nACGT\n>y|\nCGTCGT\n")
+    made = ["try", str(tmp_path / "a.fasta"), "-t", "last", "--preset", "quick", "--cv", "2", "-q"]
+    assert run([*made, "--out", str(tmp_path / "out")]) == 0
+    capsys.readouterr()
+    assert run(["predict", str(tmp_path / "out" / "model.nearline"), str(tmp_path / "half.fasta")]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "1 rows of" in said.err
+
+
+def test_errors_speak_of_options(tmp_path, capsys):
+    (tmp_path / "header.csv").write_text("a,b,kind\n")
+    assert run(["try", str(tmp_path / "header.csv"), "-t", "kind", "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert "give --read header=no if its only line is a row" in said
+    assert "=False" not in said

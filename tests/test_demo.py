@@ -56,3 +56,22 @@ def test_it_says_where_the_reports_are(tmp_path, capsys, monkeypatch):
         assert report.exists()
         assert str(report) in said
     assert "done in" in said
+
+
+def test_the_command_spares_files_and_logs(cut, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("typer")
+    pytest.importorskip("polars")
+    import nearline.selection.progress
+    from nearline.cli._app import run
+
+    (tmp_path / "mine.txt").write_text("kept")
+    called = []
+    monkeypatch.setattr(demo, "main", called.append)
+    assert run(["demo", "--out", str(tmp_path)]) == 1
+    assert "has files already" in capsys.readouterr().err
+    assert not called
+    assert run(["demo", "--out", str(tmp_path), "--force"]) == 0
+    assert called == [["--out", str(tmp_path)]]
+    monkeypatch.setattr(nearline.selection.progress, "QUIET", 0)
+    demo.run(cut, preset="quick", include="nearest centroid", folds=3)
+    assert capsys.readouterr().err == ""  # which is no terminal here

@@ -4,6 +4,7 @@ Run it with ``make demo``, ``nearline demo`` or ``python -m nearline.demo --out 
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,7 @@ def run(data: tuple[str, Any, Array], **options: Any) -> tuple[TryThemAll, Opene
     title, X, y = data
     began = time.perf_counter()
     usual: dict[str, Any] = {"scoring": ["accuracy", "auc"], "test": 0.25, "time_limit": TIME_LIMIT}
+    usual["progress"] = "auto" if sys.stderr.isatty() else "silent"  # a log needs none
     settings = usual | options
     contest = TryThemAll(**settings).fit(X, y)
     seconds, n_folds = time.perf_counter() - began, len(contest.best_.scores["accuracy"])

@@ -250,10 +250,15 @@ def plot(
 
 
 @app.command(epilog="Example:  nearline demo --out out")
-def demo(out: Annotated[Path, typer.Option(help="folder for reports and pictures")] = Path("out")) -> None:
+def demo(
+    out: Annotated[Path, typer.Option(help="folder for reports and pictures")] = Path("out"),
+    force: Annotated[bool, typer.Option("--force", help="write into a folder that has files")] = False,
+) -> None:
     """Try them all on shipped data, in under two minutes."""
+    from nearline.cli._output import check_folder
     from nearline.demo import main
 
+    check_folder(out, force)
     main(["--out", str(out)])
 
 

@@ -6,14 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from nearline.cli._errors import UsageError
+from nearline.cli._errors import UsageError, as_usage, check_least
 from nearline.cli._output import check_file, clean
 from nearline.cli._plot import saved
 from nearline.cli._reading import Reading, names, rows_of, show
 from nearline.estimators import LinearClassifier, LogisticRegression
 from nearline.losses import LOSSES
+from nearline.neighbors.metrics import as_metric
+from nearline.neighbors.weights import as_weights
+from nearline.regularizers import REGULARIZERS
 from nearline.representations import representations
 from nearline.selection.leaderboard import table as aligned
+from nearline.selection.path import checked_alphas
 
 KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 LINES = 12  # of a table
@@ -36,13 +40,15 @@ def run_sweep(
     from nearline.selection.sweep import sweep
 
     place = out or Path("sweep.png")
+    folds: Any = cv if cv == "leave-one-out" else _number(cv, "--cv", 2)
+    asked = None if ks is None else [_number(k, "--ks") for k in names(ks) or ()]
+    _check_votes(names(metrics) or [], names(weights) or [])
     check_file(place, named=out is not None, force=force)
     table = reading.labeled(data)
-    folds: Any = cv if cv == "leave-one-out" else _number(cv, "--cv")
     rows = rows_of(table.X)
     way = representations(rows, "quick")[0]
     fewest = len(table) - 1 if cv == "leave-one-out" else len(table) - -(-len(table) // folds)
-    grid = [k for k in KS if k <= fewest] if ks is None else [_number(k, "--ks") for k in names(ks) or ()]
+    grid = [k for k in KS if k <= fewest] if asked is None else asked
     if not as_json:
         show(table)
     result = sweep(
@@ -56,6 +62,17 @@ def run_sweep(
     from nearline.plots import plot_sweep
 
     _drawn(plot_sweep(result), place, as_json)
+
+
+def _check_votes(metrics: list[str], weights: list[str]) -> None:
+    """Refuse names of metrics and of weights that there are not."""
+    if not metrics or not weights:
+        raise UsageError("--metrics and --weights need a name each.")
+    with as_usage():
+        for metric in metrics:
+            as_metric(metric)
+        for one in weights:
+            as_weights(one)
 
 
 def _show_sweep(result: Any, way: str) -> None:
@@ -93,10 +110,14 @@ def run_path(
     from nearline.selection.path_scores import path_scores
 
     place = out or Path("path.png")
-    check_file(place, named=out is not None, force=force)
     model = _linear(loss, penalty)
+    check_least("--cv", cv, 2)
+    with as_usage():
+        grid = checked_alphas(
+            np.geomspace(1.0, 1e-6, 13) if alphas is None else [_real(a) for a in names(alphas) or ()]
+        )
+    check_file(place, named=out is not None, force=force)
     table = reading.labeled(data)
-    grid = np.geomspace(1.0, 1e-6, 13) if alphas is None else [_real(a) for a in names(alphas) or ()]
     rows = rows_of(table.X)
     way = representations(rows, "quick")[0]
     if not as_json:
@@ -142,6 +163,8 @@ def _show_path(result: Any, how: str) -> None:
 def _linear(loss: str, penalty: str) -> Any:
     if loss not in LOSSES:
         raise UsageError(f"There is no loss {loss!r}: choose among {', '.join(LOSSES)}.")
+    if penalty not in REGULARIZERS:
+        raise UsageError(f"There is no penalty {penalty!r}: choose among {', '.join(REGULARIZERS)}.")
     if loss == "logistic":  # of more than two classes the softmax
         return LogisticRegression(regularizer=penalty)
     return LinearClassifier(loss=loss, regularizer=penalty)
@@ -157,9 +180,9 @@ def _said(chosen: dict[str, Any]) -> str:
     return f"k = {chosen['n_neighbors']}, {chosen['metric']}, {chosen['weights']}"
 
 
-def _number(text: str, option: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise UsageError(f"{option} must be a whole number >= 1, got {text!r}.")
+def _number(text: str, option: str, least: int = 1) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise UsageError(f"{option} must be a whole number >= {least}, got {text!r}.")
     return int(text)
 
 

@@ -1,6 +1,7 @@
 """What a person is told when something is wrong: one or two sentences, and an exit code."""
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -8,10 +9,49 @@ from contextlib import contextmanager
 from typing import Any
 
 FAILED, MISUSED, STOPPED = 1, 2, 130
+# The library speaks of its parameters; a person at the command line has options.
+WORDS = {
+    r"\bpass header=False": "give --read header=no",
+    r"\bheader=False": "--read header=no",
+    r"\btest=None": "--test none",
+    r"\btest=(?=[\d.])": "--test ",
+    r"\bfolds=(?=\d)": "--cv ",
+    r"^folds must": "--cv must",
+    r"\(groups=\)": "(--groups)",
+    r"^(include|exclude): ": r"--\1: ",
+    r"^Unknown scoring": "Unknown --metric",
+    r"^scoring must": "--metric must",
+    r", or give a function \(estimator, X, y\)": "",
+    r", an object such as [^:]*?, or a function( of distances)?": "",
+    r"\btarget='(\w+)'": r"--target \1",
+    r"^alphas must": "--alphas must",
+}
 
 
 class UsageError(ValueError):
     """The command line itself asks for what cannot be, whatever the data are."""
+
+
+@contextmanager
+def as_usage() -> Iterator[None]:
+    """What the library refuses meanwhile was asked for by an option, before any data were read."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def check_least(option: str, value: int | None, least: int) -> None:
+    """Refuse a number that is too small."""
+    if value is not None and value < least:
+        raise UsageError(f"{option} must be a whole number >= {least}, got {value}.")
+
+
+def in_options(text: str) -> str:
+    """A sentence of the library in words of the command line."""
+    for pattern, words in WORDS.items():
+        text = re.sub(pattern, words, text)
+    return text
 
 
 def note(text: str) -> None:
@@ -61,7 +101,7 @@ def guarded(work: Callable[[], int], *, debug: bool) -> int:
 def _told(error: Exception, code: int, debug: bool) -> int:
     if debug:
         raise error
-    said = " ".join(str(error).split()) or f"{type(error).__name__}."
+    said = in_options(" ".join(str(error).split())) or f"{type(error).__name__}."
     print(f"nearline: {said}", file=sys.stderr)
     return code
 

@@ -142,12 +142,14 @@ class Explainer:
         }
 
     def place(self, index: int) -> int:
-        """The number of a training row in its file, counted from 1."""
+        """The number of a training row in its file, counted from 1; in the training part, if no more is known."""
         rows = self._training_rows()
         return int(rows[index]) + 1 if rows is not None else index + 1
 
     def shown(self, index: int) -> str | None:
-        """A training row as it stands in its file, if the file is there and unchanged."""
+        """A training row as it stands in its file, if the file is there and unchanged, and the place is known."""
+        if self.about.get("training_rows_left_out"):
+            return None
         if self._rows is None:
             self._rows = self._source_rows()
         if not len(self._rows):

@@ -6,6 +6,8 @@ import math
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,13 +18,33 @@ from nearline.selection.opened import Opened
 from nearline.selection.try_all import TryThemAll
 from nearline.whole import written_whole
 
+MOST_ROWS = 200_000  # numbers of training rows that a model file holds
+
 
 def check_folder(out: Path, force: bool) -> None:
-    """Refuse, before work starts, a folder that has files."""
+    """Refuse, before work starts, a folder that has files or cannot be written."""
     if out.exists() and not out.is_dir():
         raise DataError(f"{out} is a file, and results need a folder: give another --out.")
     if out.is_dir() and any(out.iterdir()) and not force:
         raise DataError(f"{out} has files already: give another --out, or --force to write over them.")
+    try:
+        with _there(Path(os.path.realpath(out))) as folder, tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise DataError(f"{out} cannot be written ({error.strerror}): give another --out.") from error
+
+
+@contextmanager
+def _there(folder: Path) -> Iterator[Path]:
+    """A folder, made if need be; what was made and is empty in the end is removed again."""
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+    finally:
+        for one in made:
+            with suppress(OSError):  # it has files, or could not be made
+                one.rmdir()
 
 
 def check_file(out: Path, *, named: bool, force: bool) -> None:
@@ -58,6 +80,7 @@ class Output:
     source: dict[str, Any]
     written: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    failure: Exception | None = None  # why there is no model
 
     @property
     def clean(self) -> dict[str, Any]:
@@ -66,29 +89,50 @@ class Output:
         return found
 
     def write(self) -> None:
-        """Write all files beside their folder, then move them there, the report first."""
-        place = Path(os.path.realpath(self.folder))
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".nearline-", dir=place.parent) as made:
-            beside = Path(made)
-            names = self._files(beside)
-            place.mkdir(exist_ok=True)
-            if "report.html" not in names:  # an older one would be of another contest
-                (place / "report.html").unlink(missing_ok=True)
+        """Write all files into a folder within theirs, then move them up, the report first."""
+        with (
+            _there(Path(os.path.realpath(self.folder))) as place,
+            tempfile.TemporaryDirectory(prefix=".nearline-", dir=place) as made,
+        ):
+            inside = Path(made)
+            names = self._files(inside)
+            for name in {"report.html", "model.nearline"} - set(names):
+                (place / name).unlink(missing_ok=True)  # an older one would be of another contest
             for name in names:
-                shutil.move(beside / name, place / name)
+                shutil.move(inside / name, place / name)
         self.written = [self.folder / name for name in names]
 
     def _files(self, folder: Path) -> list[str]:
-        names = ["model.nearline", "leaderboard.csv", "result.json"]
         facts = self.clean
-        save(self.contest.model_, folder / names[0], facts=facts)
-        with written_whole(folder / names[1], "w", newline="", encoding="utf-8") as file:
+        model = self._model(folder / "model.nearline", facts)
+        with written_whole(folder / "leaderboard.csv", "w", newline="", encoding="utf-8") as file:
             _table(file, self.contest.leaderboard_.records())
         report = self._report(folder / "report.html")
-        with written_whole(folder / names[2], "w", encoding="utf-8") as file:
+        with written_whole(folder / "result.json", "w", encoding="utf-8") as file:
             json.dump(facts | {"report": report}, file, indent=1)
-        return (["report.html"] if report is not None else []) + names
+        first = ["report.html"] if report is not None else []
+        return [*first, *(["model.nearline"] if model else []), "leaderboard.csv", "result.json"]
+
+    def _model(self, path: Path, facts: dict[str, Any]) -> bool:
+        """Whether the model was written; if not, the reason is kept and the other files are written all the same."""
+        try:
+            save(self.contest.model_, path, facts=self._bounded(facts))
+        except Exception as error:  # a long contest is not to be lost for one of its files
+            self.failure = error
+        return self.failure is None
+
+    def _bounded(self, facts: dict[str, Any]) -> dict[str, Any]:
+        """Facts for the model file, whose header is limited: without what grows with rows, or classes squared."""
+        found = dict(facts)
+        if found.get("test"):
+            found["test"] = {name: value for name, value in found["test"].items() if name != "confusion"}
+        if len(found.get("training_rows") or ()) > MOST_ROWS:
+            found |= {"training_rows": None, "training_rows_left_out": True}
+            self.notes.append(
+                f"more than {MOST_ROWS:,} training rows: the model file does not say where they are in the data, so "
+                "'explain' counts them within the training part"
+            )
+        return found
 
     def _report(self, path: Path) -> Any:
         """The facts of the report, which is written; None, with a note, where it cannot be."""

@@ -1,14 +1,17 @@
 """How a command reads data: what the person says, what the model remembers, what was understood."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nearline.cli._errors import UsageError, note
-from nearline.data import FORMATS, DataError, Schema, Table, batches, read
+from nearline.data import DataError, Schema, Table, batches, read
+from nearline.data._base import NotInPartsError
 from nearline.data.texts import entries
 from nearline.files import inspect as inspected
 
@@ -129,9 +132,34 @@ def ordered(table: Table, groups: str | None, time: str | None) -> tuple[Any, An
     X, y, order = features_of(table, groups, time), np.asarray(table.y), np.arange(len(table))
     own = None if groups is None else table.X[groups].to_numpy()
     if time is not None:
-        order = np.asarray(table.X[time].arg_sort())
+        order = np.argsort(_times(table.X[time]), kind="stable")
         X, y, own = X[order], y[order], None if own is None else own[order]
     return X, y, own, order
+
+
+def _times(column: Any) -> Any:
+    """Numbers or moments that can be put in order; text is taken only where its order is that of time."""
+    missing = column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
+    if missing:
+        raise DataError(
+            f"{missing:,} rows have no time in {column.name!r}: fill it in, or leave these rows out."
+        )
+    if column.dtype.is_numeric() or column.dtype.is_temporal():
+        return column.to_numpy()
+    try:
+        return np.array([_moment(str(text)) for text in column.to_list()], dtype="datetime64[us]")
+    except ValueError as error:
+        raise UsageError(
+            f"--time {column.name} is text that is no time ({error}): convert the column to ISO dates (YYYY-MM-DD) or "
+            "numbers."
+        ) from None
+
+
+def _moment(text: str) -> datetime:
+    """A date or time as ISO 8601 writes it; with a zone it is brought to UTC, without one it is taken for UTC."""
+    month = re.fullmatch(r"\d{4}-\d{2}", text.strip())
+    moment = datetime.fromisoformat(f"{text.strip()}-01" if month else text.strip())
+    return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
 
 
 def model_schema(model_file: Path) -> Schema:
@@ -156,13 +184,36 @@ def model_reading(model_file: Path, said: Reading) -> Reading:
 
 def parts(path: Path, schema: Schema, reading: Reading) -> Iterator[Table]:
     """The rows in order, some at a time where the format allows it."""
-    archive = next(format for format in FORMATS if format.name == "npz")
-    packed = path.is_file() and (path.suffix.lower() in archive.extensions or archive.matches(path))
-    if path.is_dir() or packed:
-        yield read(path, like=schema, **reading.options)
-        return
     options = {key: value for key, value in reading.options.items() if key in IN_PARTS}
-    yield from batches(path, like=schema, **options)
+    try:
+        found = batches(path, like=schema, **options)
+    except NotInPartsError:
+        found = iter([_every(_whole(path, schema, reading), path)])
+    yield from found
+
+
+def _every(table: Table, path: Path) -> Table:
+    """Refuse a table that lacks rows of its file: answers are in the order of the rows, one for each."""
+    left_out = table.description.unlabeled
+    if left_out:
+        raise DataError(
+            f"{left_out:,} rows of {path} have no label while others have one, so they would be left out: give every row a "
+            "label, or none."
+        )
+    return table
+
+
+def _whole(path: Path, schema: Schema, reading: Reading) -> Table:
+    """All rows at once; where the training labels stood, new data may have none."""
+    try:
+        return read(path, like=schema, **reading.options)
+    except DataError:
+        if schema.target is None:
+            raise
+        table = read(path, like=replace(schema, target=None), **reading.options)
+        if table.y is not None:  # then it is something else that is wrong
+            raise
+        return table
 
 
 def files_of(path: Path, rows: int) -> list[str] | None:

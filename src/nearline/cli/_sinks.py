@@ -31,9 +31,7 @@ def check_ending(out: Path | None) -> None:
 def sink(out: Path | None, names: list[str], types: list[str]) -> Iterator[Write]:
     """A function that writes rows. ``types``: of the columns, 'string', 'integer', 'number' or 'boolean'."""
     if out is None:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(names)
-        yield writer.writerow
+        yield _as_lines(csv.writer(sys.stdout, lineterminator="\n"), names)
         return
     if out.suffix.lower() == ".parquet":
         with _parquet(out, names, types) as write:
@@ -47,6 +45,18 @@ def sink(out: Path | None, names: list[str], types: list[str]) -> Iterator[Write
             writer = csv.writer(file, delimiter=mark, lineterminator="\n")
             writer.writerow(names)
             yield writer.writerow
+
+
+def _as_lines(writer: Any, names: list[str]) -> Write:
+    """The header comes with the first row: where reading fails, nothing was said that looks like an answer."""
+    waiting = [names]
+
+    def write(row: list[Any]) -> None:
+        while waiting:
+            writer.writerow(waiting.pop())
+        writer.writerow(row)
+
+    return write
 
 
 def _as_json(file: Any, names: list[str]) -> Write:

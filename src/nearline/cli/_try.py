@@ -1,6 +1,7 @@
 """``nearline try``: read, lock, try them all, test once, write."""
 
 import json
+import re
 import shlex
 import sys
 import time
@@ -13,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from nearline import __version__, num_threads
-from nearline.cli._errors import STOPPED, UsageError
+from nearline.cli._errors import STOPPED, UsageError, as_usage, check_least, in_options
 from nearline.cli._output import Output, check_folder
 from nearline.cli._reading import Reading, features_of, ordered, show, without
 from nearline.data import DataError, Table
 from nearline.estimators import KNeighborsClassifier
+from nearline.selection.families import families
 from nearline.selection.opened import Opened, fingerprint
+from nearline.selection.scoring import as_scorers
 from nearline.selection.try_all import LeakageWarning, TryThemAll
 
 
@@ -47,6 +50,7 @@ class Request:
 
 def run_try(request: Request) -> int:
     """Do it all; what a person reads goes to standard output, or only JSON if that is asked for."""
+    _check(request)
     check_folder(request.out, request.force)
     table = request.reading.labeled(request.data)
     X, y, groups, order = ordered(table, request.groups, request.time)
@@ -73,12 +77,30 @@ def run_try(request: Request) -> int:
     result = None if test is None else contest.open_test()
     facts = _facts(request, table, contest, result, seconds, order)
     output = Output(request.out, contest, result, facts, _source(request, table, facts))
+    if not request.json:  # before anything is written, which may fail
+        _show(request, contest, result, seconds, facts, Numbers(contest, order, table))
     output.write()
     if request.json:
         print(json.dumps(output.clean))
     else:
-        _show(request, contest, result, seconds, output)
+        _show_written(request, output)
+    if output.failure is not None:
+        said = str(output.failure) or type(output.failure).__name__
+        raise DataError(f"The model was not saved, all else was: {said}") from output.failure
     return STOPPED if contest.interrupted_ else 0
+
+
+def _check(request: Request) -> None:
+    """Refuse options that no data could make right, before data are read."""
+    check_least("--cv", request.cv, 2)
+    check_least("--jobs", request.jobs, 1)
+    check_least("--seed", request.seed, 0)
+    if request.time_limit is not None and not request.time_limit > 0:
+        raise UsageError(f"--time-limit must be a number of seconds > 0, got {request.time_limit:g}.")
+    with as_usage():
+        as_scorers(request.metrics)
+        if not families(request.preset, request.include, request.exclude):
+            raise UsageError("--exclude leaves out every family: leave one in.")
 
 
 def _test(request: Request, table: Table) -> Any:
@@ -136,6 +158,7 @@ def _facts(
         "findings": [vars(finding) for finding in contest.findings_],
         "skipped": [vars(one) for one in contest.leaderboard_.skipped],
         "interrupted": contest.interrupted_,
+        "time_limit_reached": bool(_late(contest)),
         "test": None if result is None else _test_facts(result),
         # so that training rows can be shown as rows of the file
         "training_rows": np.asarray(order)[contest.training_part()[2]].tolist() if by_rows else None,
@@ -164,23 +187,78 @@ def _source(request: Request, table: Table, facts: dict[str, Any]) -> dict[str, 
     return {name: facts[name] for name in names} | {"description": str(table.description), "kind": kind}
 
 
+def _late(contest: TryThemAll) -> set[str]:
+    """Families that the time limit kept from finishing."""
+    return {one.family for one in contest.leaderboard_.skipped if one.reason == "the time limit had passed"}
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What rows are called: by their place in the file counted from 1, as ``explain --row`` has it."""
+
+    contest: TryThemAll
+    order: Any  # place in the file of each row of the contest
+    table: Table
+
+    def subject(self, text: str) -> str:
+        """The subject of a finding; findings count the rows of the contest from 0."""
+        found = re.fullmatch(r"(rows|test rows|groups of rows) (\d+(?:, \d+)*)( and .*)?", text)
+        if found is None or text in (self.table.schema.columns or {}):  # a column may be called anything
+            return text
+        what, rows, more = found.groups("")
+        places = [str(self._place(what, int(row)) + 1) for row in rows.split(", ")]
+        return f"{what} {', '.join(places)}{more}"
+
+    def _place(self, what: str, row: int) -> int:
+        if what == "test rows" and self.contest.test_rows_ is None:  # of a file of their own
+            return row
+        if what == "groups of rows":  # counted within the training part
+            row = int(self.contest.training_part()[2][row])
+        return int(self.order[row])
+
+    def times(self, column: str) -> str:
+        """From when to when the rows are."""
+        times, test = self.table.X[column], self.contest.test_rows_
+        first, last = times[int(self.order[0])], times[int(self.order[-1])]
+        begins = "" if test is None else f"; the test begins at {times[int(self.order[test[0]])]}"
+        return f"in order of {column}: from {first} to {last}{begins}"
+
+
 def _show(
-    request: Request, contest: TryThemAll, result: Opened | None, seconds: float, output: Output
+    request: Request,
+    contest: TryThemAll,
+    result: Opened | None,
+    seconds: float,
+    facts: dict[str, Any],
+    numbers: Numbers,
 ) -> None:
     print(contest.leaderboard_)
     print(f"\n{len(contest.leaderboard_)} candidates in {seconds:.1f} s")
     if contest.interrupted_:
         print("interrupted: what had finished is shown, and the best of it was fitted")
+    if facts["time_limit_reached"]:
+        late = _late(contest)
+        finished = {entry.family for entry in contest.leaderboard_} - late
+        total = len(finished | late)
+        print(f"the time limit ended the contest: {len(finished)} of {total} families finished")
+    if request.time is not None:
+        print(numbers.times(request.time))
     for finding in contest.findings_:
-        print(f"{finding.severity}: {finding.subject}: {finding.message} {finding.remedy}")
+        said = in_options(f"{finding.message} {finding.remedy}")
+        print(f"{finding.severity}: {numbers.subject(finding.subject)}: {said}")
     leaks = [one.subject for one in contest.findings_ if one.remedy.startswith("Leave the column out")]
     if leaks:
         print(f"to try again without: --drop {shlex.quote(','.join(dict.fromkeys(leaks)))}")
     if result is not None:
         print(f"\n{result}")
+
+
+def _show_written(request: Request, output: Output) -> None:
     print(f"\nwritten: {', '.join(map(str, output.written))}")
     for note in output.notes:
         print(f"note: {note}")
+    if output.failure is not None:
+        return
     model = shlex.quote(str(request.out / "model.nearline"))
     print(f"predict with: nearline predict {model} NEW_DATA")
     print(f"explain with: nearline explain {model} {shlex.quote(str(request.data))} --row 1")

@@ -94,13 +94,15 @@ def run_evaluate(model_file: Path, data: Path, reading: Reading, as_json: bool) 
     scorers = [SCORERS[name] for name in ("accuracy", "balanced-accuracy", "auc", "log-loss")]
     intervals = intervals_of(answers, codes, classes, LockedRows(y), scorers, 0)
     scores = {s.name: s(answers, codes, classes) for s in scorers}
+    seen = known.get("fingerprint") == fingerprint(table.X, y)
     if as_json:
         bounds = {name: [interval.low, interval.high] for name, interval in intervals.items()}
-        print(json.dumps(clean({"rows": len(y), "scores": scores, "intervals": bounds})))
+        found = {"rows": len(y), "scores": scores, "intervals": bounds, "seen_in_training": seen}
+        print(json.dumps(clean(found)))
         return
     print(f"{data}: {len(y):,} rows")
     tell_notes(table)
-    if known.get("fingerprint") == fingerprint(table.X, y):
+    if seen:
         note("these are the rows that the model was made of: what it scores on them is no test")
     for name, score in scores.items():
         interval = intervals[name]
@@ -110,8 +112,8 @@ def run_evaluate(model_file: Path, data: Path, reading: Reading, as_json: bool) 
 
 
 def run_inspect(model_file: Path, as_json: bool) -> None:
-    """The header of a model file."""
-    facts: dict[str, Any] = {**vars(inspected(model_file))}
+    """The header of a model file, once it is sure that the rest is intact too."""
+    facts: dict[str, Any] = {**vars(inspected(model_file, whole=True))}
     if as_json:
         print(json.dumps(clean(facts)))
         return

@@ -16,6 +16,10 @@ class DataError(ValueError):
     """A file or folder that cannot be read as data, in a sentence with a remedy."""
 
 
+class NotInPartsError(DataError):
+    """A format whose rows are read all at once or not at all."""
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a table: 'integer', 'number', 'string', 'date' or 'empty' (only missing values)."""
@@ -136,7 +140,7 @@ class Format(ABC):
 
     def batches(self, path: Path, rows: int, request: Request) -> Iterator[Table]:
         """The rows in order, at most so many at a time."""
-        raise DataError(
+        raise NotInPartsError(
             f"{path} ({self.name}) cannot be read in parts: use nearline.data.read, "
             "or convert it to CSV, Parquet, JSON lines or LIBSVM."
         )

@@ -105,8 +105,10 @@ def load(path: Any) -> Any:
     return model
 
 
-def inspect(path: Any) -> About:
+def inspect(path: Any, *, whole: bool = False) -> About:
     """What a file says about its model: kind, classes, features, versions and facts. Only the header is read.
+
+    With ``whole`` the arrays are read as well, and a file that is cut or damaged is a :class:`ModelFileError`.
 
     Examples
     --------
@@ -121,7 +123,11 @@ def inspect(path: Any) -> About:
     (['large', 'small'], 1, {'rows': 2})
     """
     with opened(Path(path)) as file:
-        return _about(Reader(file, Path(path)), path)
+        reader = Reader(file, Path(path))
+        about = _about(reader, path)
+        if whole:
+            reader.arrays()
+        return about
 
 
 def _about(reader: Reader, path: Any) -> About:

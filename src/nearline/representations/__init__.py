@@ -68,7 +68,7 @@ TRIED: dict[str, tuple[list[str], list[str], list[str]]] = {
     "sparse": (["as-is"], ["unit-length"], ["max-abs"]),
     "table": (["table"], ["table-minmax"], ["table-quantile"]),
     "names": (["characters"], ["subsequences"], ["words", "subsequences-5", "spectrum"]),  # texts of one word
-    "trees": (["subset-trees"], ["words"], ["partial-trees"]),  # bracketed
+    "trees": (["words"], ["subset-trees"], ["partial-trees"]),  # bracketed
     "phrases": (["words"], ["characters"], []),
     "pages": (["words"], [], ["characters"]),
 }

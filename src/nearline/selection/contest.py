@@ -76,7 +76,7 @@ class Contest:
     def _usable(self, way: Representation) -> bool:
         """Whether rows can be represented so, in the time there is; if not, the reason is kept."""
         need, limit = way.seconds(self.rows.X), self.rules.time_limit
-        if limit is not None and need > limit - (perf_counter() - self._start):
+        if limit is not None and need > 0 and need > limit - (perf_counter() - self._start):
             said = f"its Gram matrix would take about {need:.0f} s, more than the time limit leaves"
             self.skipped.append(Skipped("all families", way.name, said))
             return False
