@@ -350,6 +350,7 @@ INTERRUPT = """
 import signal, threading, os, time
 import numpy as np
 from nearline import Risk
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 rng = np.random.default_rng(0)
 X = rng.random((200_000, 100), dtype=np.float32)
 risk = Risk(X, rng.integers(0, 10, len(X)), loss="softmax")

@@ -96,8 +96,9 @@ def test_fork_after_use_is_safe():
 def test_ctrl_c_ends_a_fit():
     """A signal in the middle of a long fit raises KeyboardInterrupt; the process does not wait for the fit to end."""
     script = """
-    import numpy as np, sys
+    import numpy as np, signal, sys
     from nearline import Risk, minimize
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
     rng = np.random.default_rng(0)
     risk = Risk(rng.normal(size=(20000, 100)), rng.integers(0, 5, 20000), loss="softmax", alpha=1e-9)
     def started(n, state):
