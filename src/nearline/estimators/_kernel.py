@@ -5,12 +5,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from nearline.arrays import Array, is_sparse
+from nearline.arrays import Array
 from nearline.decision import decide
 from nearline.estimators._base import Classifier, class_weights, encoded
 from nearline.kernels import Kernel, as_kernel
 from nearline.kernels.expansion import Expansion
-from nearline.kernels.vector import RBF
 
 MEMORY = 1 << 32  # bytes that a Gram matrix may take
 
@@ -19,6 +18,7 @@ class KernelClassifier(Classifier):
     """Base of kernel machines: X may be rows of numbers, strings, trees, or a Gram matrix, as the kernel takes them."""
 
     kernel: Any
+    memory: float
     kernel_: Kernel
     expansion_: Expansion
     classes_: Array
@@ -74,6 +74,14 @@ class KernelClassifier(Classifier):
             X = self._validate_predict(X)
         return self.kernel_.items(X)
 
+    def _check_memory(self, n: int, instead: str = "") -> None:
+        """Refuse a Gram matrix that is larger than ``memory``; ``instead`` says what else would do."""
+        if not fits(n, self.memory, 8):
+            raise ValueError(
+                f"The Gram matrix of {n:,} items needs {8e-9 * n * n:.1f} GB, memory allows {self.memory / 1e9:.1f} GB: "
+                f"raise memory{',' if instead else ' or'} take fewer rows{f', or {instead}' if instead else ''}."
+            )
+
     def _gram(self, items: Any) -> Array:
         """The Gram matrix of checked items. Its diagonal bounds it: k(x, x')^2 <= k(x, x) k(x', x')."""
         K = self.kernel_.among(items)
@@ -82,12 +90,6 @@ class KernelClassifier(Classifier):
                 f"Values of {self.kernel_!r} overflow on these items: scale the features, or take Normalized(kernel)."
             )
         return K
-
-    def _light(self, items: Any) -> Any:
-        """Items in float32 where that leaves the Gram matrix as good: half the memory, twice the speed."""
-        if is_sparse(items) or items.dtype != np.float64 or not isinstance(self.kernel_, RBF):
-            return items
-        return items.astype(np.float32) if self.kernel_.allows_single(items) else items
 
 
 class KernelScoring(KernelClassifier):

@@ -7,7 +7,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.decision import decide
-from nearline.estimators._kernel import MEMORY, KernelClassifier, count, fits
+from nearline.estimators._kernel import MEMORY, KernelClassifier, count
 from nearline.kernels.expansion import Expansion, values
 
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(32)  # of the normal distribution
@@ -68,11 +68,7 @@ class GaussianProcessClassifier(KernelClassifier):
         """Find the mode of each process."""
         items, targets, _ = self._validate_items(X, y, None)
         n = count(items)
-        if not fits(n, self.memory, 8):
-            raise ValueError(
-                f"The Gram matrix of {n:,} items needs {8e-9 * n * n:.1f} GB, memory allows {self.memory / 1e9:.1f} GB: "
-                "raise memory or take fewer rows."
-            )
+        self._check_memory(n)
         K = self._gram(items).astype(np.float64)
         n_classes = len(self.classes_)
         claims = [1] if n_classes == 2 else range(n_classes)

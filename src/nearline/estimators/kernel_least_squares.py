@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits
-from nearline.estimators.least_squares import checked_alphas, score_of
+from nearline.estimators._kernel import MEMORY, KernelScoring, count
+from nearline.estimators.least_squares import checked_alphas, keep_best
 from nearline.kernels.expansion import Expansion
 from nearline.losses import Squared
 from nearline.solvers.gram_ridge import GramRidge
@@ -65,12 +65,7 @@ class KernelLeastSquares(KernelScoring):
         """Fit the scores to the coded labels; sample weights count as repetitions of items."""
         alphas = checked_alphas(self.alpha)
         items, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
-        n = count(items)
-        if not fits(n, self.memory, 8):
-            raise ValueError(
-                f"The Gram matrix of {n:,} items needs {8e-9 * n * n:.1f} GB, memory allows {self.memory / 1e9:.1f} GB: "
-                "raise memory, take fewer rows, or put nearline.Nystroem in front of LeastSquaresClassifier."
-            )
+        self._check_memory(count(items), "put nearline.Nystroem in front of LeastSquaresClassifier")
         used = weights > 0
         items, targets, weights = items[used], targets[used], weights[used]
         K = self._gram(items[:, used] if self.kernel_.takes == "gram" else items)
@@ -80,22 +75,9 @@ class KernelLeastSquares(KernelScoring):
         ridge = GramRidge(K, codes, weights, bias=self.bias)
         self.alpha_ = alphas[0]
         if not isinstance(self.alpha, numbers.Real):
-            self._choose(ridge, alphas, targets, weights)
+            keep_best(self, ridge.leave_one_out(alphas), alphas, targets, codes, weights, weights)
         self._keep(items, ridge, np.flatnonzero(used))
         return self
-
-    def _choose(self, ridge: GramRidge, alphas: list[float], targets: Array, weights: Array) -> None:
-        left_out = ridge.leave_one_out(alphas)
-        if self.scoring is None:
-            errors = ((left_out - ridge.codes) ** 2).sum(axis=2)
-            self.loo_score_ = -errors @ weights / weights.sum()
-        else:
-            self.loo_score_ = np.array(
-                [score_of(self.scoring, scores, self.classes_, targets, weights) for scores in left_out]
-            )
-        best = int(np.lexsort((alphas, self.loo_score_))[-1])  # of equally good ones the largest alpha
-        self.alphas_, self.alpha_ = np.array(alphas), alphas[best]
-        self.loo_scores_ = left_out[best, :, 0] if left_out.shape[2] == 1 else left_out[best]
 
     def _keep(self, items: Any, ridge: GramRidge, rows: Array) -> None:
         A, b = ridge.solution(self.alpha_)

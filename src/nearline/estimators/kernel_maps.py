@@ -1,5 +1,6 @@
 """Nystroem and RandomFourierFeatures: few numbers whose inner products are about a kernel's (SPEC G6)."""
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from nearline.kernels.landmarks import some_landmarks
 SAMPLE = 500  # rows on which the error of the approximation is measured
 
 
-class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """What the maps share: items in, rows of numbers out, and how far their products are from the kernel's."""
 
     n_components: int
@@ -46,8 +47,9 @@ class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         size = float(np.linalg.norm(K))
         self.error_ = float(np.linalg.norm(K - Z @ Z.T)) / size if size > 0 else 0.0
 
+    @abstractmethod
     def _mapped(self, items: Any) -> Array:
-        raise NotImplementedError
+        """Rows of numbers of checked items."""
 
     def transform(self, X: Any) -> Array:
         """Rows of numbers (n, components)."""

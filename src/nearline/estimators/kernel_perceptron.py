@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits
+from nearline.estimators._kernel import MEMORY, KernelScoring, count
 from nearline.kernels.expansion import Expansion
 
 
@@ -57,12 +57,7 @@ class KernelPerceptron(KernelScoring):
     def fit(self, X: Any, y: Any) -> Self:
         """Run the rule."""
         items, targets, _ = self._validate_items(X, y, None)
-        n = count(items)
-        if not fits(n, self.memory, 8):
-            raise ValueError(
-                f"The Gram matrix of {n:,} items needs {8e-9 * n * n:.1f} GB, memory allows {self.memory / 1e9:.1f} GB: "
-                "raise memory, take fewer rows, or put nearline.Nystroem in front of Perceptron."
-            )
+        self._check_memory(count(items), "put nearline.Nystroem in front of Perceptron")
         K = self._gram(items)
         A = self._mistakes(K + K.dtype.type(1.0), targets)
         self.expansion_ = Expansion.of(self.kernel_, items, A, A.sum(axis=0))

@@ -81,7 +81,7 @@ class KernelSVM(KernelScoring):
             )
         self._check_limits()
         given, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
-        items = self._light(given)
+        items = self.kernel_.light(given)
         C = weights / (weights.sum() * self.alpha)
         layout = self.layout(targets, len(self.classes_))
         problems = layout.problems(C)

@@ -112,25 +112,38 @@ class LeastSquaresClassifier(LinearClassifier):
         self, factors: RidgeFactorization, alphas: list[float], targets: Array, given: Array | None
     ) -> None:
         """The alpha with the best leave-one-out score; of equally good ones the largest."""
-        left_out = factors.leave_one_out(alphas)
         design = factors.design
-        if self.scoring is None:
-            errors = ((left_out - design.codes) ** 2).sum(axis=2)
-            self.loo_score_ = -errors @ design.weights / design.total
-        else:
-            self.loo_score_ = np.array(
-                [score_of(self.scoring, scores, self.classes_, targets, given) for scores in left_out]
-            )
-        order = np.lexsort((alphas, self.loo_score_))
-        best = int(order[-1])
-        if not np.isfinite(self.loo_score_[best]):
-            raise ValueError(
-                f"scoring={self.scoring!r} gave {self.loo_score_[best]} for alpha={alphas[best]!r}: "
-                "use a scoring that is finite on these labels."
-            )
-        self.alphas_ = np.array(alphas)
-        self.alpha_ = alphas[best]
-        self.loo_scores_ = left_out[best, :, 0] if left_out.shape[2] == 1 else left_out[best]
+        keep_best(self, factors.leave_one_out(alphas), alphas, targets, design.codes, design.weights, given)
+
+
+def keep_best(
+    model: Any,
+    left_out: Array,
+    alphas: list[float],
+    targets: Array,
+    codes: Array,
+    weights: Array,
+    given: Array | None,
+) -> None:
+    """Set what leave-one-out scores (A, n, K) say of the alphas, and the best; of equally good ones the largest.
+
+    ``given``: the sample weights that a scorer gets; ``weights`` are those of the fit.
+    """
+    if model.scoring is None:
+        errors = ((left_out - codes) ** 2).sum(axis=2)
+        model.loo_score_ = -errors @ weights / weights.sum()
+    else:
+        scores = [score_of(model.scoring, one, model.classes_, targets, given) for one in left_out]
+        model.loo_score_ = np.array(scores)
+    best = int(np.lexsort((alphas, model.loo_score_))[-1])
+    if not np.isfinite(model.loo_score_[best]):
+        raise ValueError(
+            f"scoring={model.scoring!r} gave {model.loo_score_[best]} for alpha={alphas[best]!r}: "
+            "use a scoring that is finite on these labels."
+        )
+    model.alphas_ = np.array(alphas)
+    model.alpha_ = alphas[best]
+    model.loo_scores_ = left_out[best, :, 0] if left_out.shape[2] == 1 else left_out[best]
 
 
 def score_of(

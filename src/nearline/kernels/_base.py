@@ -29,6 +29,10 @@ class Kernel(ABC):
         """This kernel with numbers where a rule stands for them, such as gamma="scale"; from training items."""
         return self
 
+    def light(self, items: Any) -> Any:
+        """Checked items in float32 where that leaves the Gram matrix as good: half the memory, twice the speed."""
+        return items
+
     @abstractmethod
     def among(self, items: Any) -> Array:
         """k(x, x') for all pairs of a checked collection (n, n), symmetric to the last bit."""

@@ -1,11 +1,14 @@
 """Collections of strings and trees: what is accepted, and the matrices that the core fills for them."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.kernels._base import Kernel
 
 Fill = Callable[[str, Array], None]  # fills the matrix of a kind: "among", "between" or "diagonal"
 
@@ -98,3 +101,26 @@ def counted(rows: Array, features: Array, n: int) -> tuple[Array, Array, Array]:
     pairs, counts = np.unique(rows.astype(np.int64) * width + features, return_counts=True)
     starts = starts_of(np.bincount(pairs // width, minlength=n).tolist())
     return starts, (pairs % width).astype(np.int32), counts.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class FilledKernel(Kernel):
+    """A kernel whose matrices the core fills, of one collection or of two, one behind the other."""
+
+    remedy: ClassVar[str]  # what to do where values overflow
+
+    def among(self, items: Array) -> Array:
+        return self._matrix("among", items, len(items), len(items))
+
+    def between(self, A: Array, B: Array) -> Array:
+        return self._matrix("between", np.concatenate([A, B]), len(A), len(B))
+
+    def diagonal(self, items: Array) -> Array:
+        return self._matrix("diagonal", items, len(items), 1)[:, 0]
+
+    def _matrix(self, kind: str, items: Array, n_rows: int, n_columns: int) -> Array:
+        return filled(kind, n_rows, n_columns, lambda kind, out: self._fill(items, kind, out), self.remedy)
+
+    @abstractmethod
+    def _fill(self, items: Array, kind: str, out: Array) -> None:
+        """Write the matrix of a kind: "among", "between" or "diagonal"."""

@@ -8,38 +8,25 @@ import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array
-from nearline.kernels._base import Kernel
-from nearline.kernels._items import counted, filled, ranks_of, sequences, starts_of
+from nearline.kernels._items import FilledKernel, counted, ranks_of, sequences, starts_of
 
 
 @dataclass(frozen=True)
-class StringKernel(Kernel):
+class StringKernel(FilledKernel):
     """A kernel of strings or of lists of tokens; one collection holds either the ones or the others."""
 
     takes: ClassVar[str] = "strings"
-    too_large: ClassVar[str] = "take shorter strings"
+    remedy: ClassVar[str] = "take shorter strings"
 
     def items(self, raw: Any) -> Array:
         return sequences(raw)
-
-    def among(self, items: Array) -> Array:
-        return self._matrix("among", items, len(items), len(items))
 
     def between(self, A: Array, B: Array) -> Array:
         if len(A) and len(B) and isinstance(A[0], str) != isinstance(B[0], str):
             raise ValueError(
                 "One collection has strings, the other lists of tokens: give both in the same form."
             )
-        return self._matrix("between", np.concatenate([A, B]), len(A), len(B))
-
-    def diagonal(self, items: Array) -> Array:
-        return self._matrix("diagonal", items, len(items), 1)[:, 0]
-
-    def _matrix(self, kind: str, items: Array, n_rows: int, n_columns: int) -> Array:
-        return filled(kind, n_rows, n_columns, lambda kind, out: self._fill(items, kind, out), self.too_large)
-
-    def _fill(self, items: Array, kind: str, out: Array) -> None:
-        raise NotImplementedError
+        return super().between(A, B)
 
 
 @dataclass(frozen=True)
@@ -102,7 +89,7 @@ class Subsequence(StringKernel):
            [0.0625  , 0.140625]])
     """
 
-    too_large: ClassVar[str] = "take a smaller decay or length"
+    remedy: ClassVar[str] = "take a smaller decay or length"
     length: int = 3
     decay: float = 0.5
 

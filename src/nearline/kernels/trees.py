@@ -8,18 +8,18 @@ import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array
-from nearline.kernels._base import Kernel
-from nearline.kernels._items import as_array, as_list, counted, filled, ranks_of, starts_of
+from nearline.kernels._items import FilledKernel, as_array, as_list, counted, ranks_of, starts_of
 from nearline.kernels._tree import Tree
 
 __all__ = ["PartialTree", "SubsetTree", "Subtree", "Tree", "TreeKernel"]
 
 
 @dataclass(frozen=True)
-class TreeKernel(Kernel):
+class TreeKernel(FilledKernel):
     """A kernel that counts the common fragments of two trees, by weight. Fragments: what a subclass says."""
 
     takes: ClassVar[str] = "trees"
+    remedy: ClassVar[str] = "take a smaller decay"
 
     def items(self, raw: Any) -> Array:
         """Trees from `Tree` objects, text in brackets, or nested tuples."""
@@ -30,22 +30,6 @@ class TreeKernel(Kernel):
             except ValueError as error:
                 raise ValueError(f"Item {i}: {error}") from error
         return as_array(trees)
-
-    def among(self, items: Array) -> Array:
-        return self._matrix("among", items, len(items), len(items))
-
-    def between(self, A: Array, B: Array) -> Array:
-        return self._matrix("between", np.concatenate([A, B]), len(A), len(B))
-
-    def diagonal(self, items: Array) -> Array:
-        return self._matrix("diagonal", items, len(items), 1)[:, 0]
-
-    def _matrix(self, kind: str, items: Array, n_rows: int, n_columns: int) -> Array:
-        remedy = "take a smaller decay"
-        return filled(kind, n_rows, n_columns, lambda kind, out: self._fill(items, kind, out), remedy)
-
-    def _fill(self, items: Array, kind: str, out: Array) -> None:
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

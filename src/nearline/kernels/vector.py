@@ -139,6 +139,10 @@ class RBF(Kernel):
     def diagonal(self, items: Any) -> Array:
         return np.ones(items.shape[0])
 
+    def light(self, items: Any) -> Any:
+        single = not is_sparse(items) and items.dtype == np.float64 and self.allows_single(items)
+        return items.astype(np.float32) if single else items
+
     def allows_single(self, items: Any) -> bool:
         """Whether float32 products leave the exponents within 1e-5: |x|^2 rounds to 2^-24 of itself, a few times."""
         values = items.data if is_sparse(items) else items

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from nearline.arrays import Array, is_sparse
+from nearline.arrays import Array
 from nearline.estimators import KernelLeastSquares, KernelLogisticRegression, KernelSVM
 from nearline.estimators._base import encoded
-from nearline.kernels import RBF, Kernel, as_kernel
+from nearline.kernels import Kernel, as_kernel
 from nearline.selection.families import Fold
 from nearline.selection.families.kernels import KernelFamily, KernelLogistic, KernelRidge, SupportVectors
 from nearline.selection.path import checked_alphas
@@ -100,7 +100,7 @@ def kernel_scores(
         kernel = kernel.fitted(items)
         items = items[np.ix_(order, order)] if kernel.takes == "gram" else items[order]
         fitted.append(kernel)
-        K = kernel.among(_light(kernel, items))
+        K = kernel.among(kernel.light(items))
         for f, (train, test) in enumerate(pairs):
             fold = Fold(
                 K[np.ix_(train, train)], codes[train], None, K[np.ix_(test, train)], classes, gram=True
@@ -109,8 +109,3 @@ def kernel_scores(
                 scores[k, outcome.number, f] = np.mean(outcome.answers.labels == codes[test])
                 gaps[k, outcome.number, f] = np.nan if outcome.gap is None else outcome.gap
     return KernelScores(fitted, grid, scores, gaps)
-
-
-def _light(kernel: Kernel, items: Any) -> Any:
-    single = isinstance(kernel, RBF) and not is_sparse(items) and kernel.allows_single(items)
-    return items.astype(np.float32) if single else items

@@ -312,6 +312,6 @@ def grams(fold: Fold, kernel: Kernel | None) -> tuple[Array, Array]:
     if kernel is None:
         return fold.X_train, fold.X_test
     train, test = (kernel.items(X) for X in (fold.X_train, fold.X_test))
-    if isinstance(kernel, RBF) and not is_sparse(train) and kernel.allows_single(train):
-        train, test = train.astype(np.float32), test.astype(np.float32)
+    light = kernel.light(train)
+    train, test = light, test.astype(light.dtype, copy=False)
     return kernel.among(train), kernel.between(test, train)
