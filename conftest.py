@@ -4,6 +4,11 @@ import os
 import sys
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is slow now and then: no test depends on the clock.
+settings.register_profile("nearline", deadline=None)
+settings.load_profile("nearline")
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
