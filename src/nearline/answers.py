@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -10,15 +11,17 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from nearline.arrays import Array
 
+LARGEST = 1e300  # in place of infinity, which has no differences
+
 
 @dataclass(frozen=True)
 class Known:
-    """Probabilities that need not be computed."""
+    """Probabilities, or their logarithms, that need not be computed."""
 
-    probabilities: Array
+    values: Array
 
     def __call__(self) -> Array:
-        return self.probabilities
+        return self.values
 
 
 @dataclass(frozen=True)
@@ -29,34 +32,94 @@ class Answers:
     n_classes: int
     scores: Array | None = None  # (m,) for two classes, else (m, C)
     chances: Callable[[], Array] | None = field(default=None, repr=False)  # (m, C) probabilities
+    # (m, C) their logarithms, where these tell more: a probability of 1e-400 is rounded to 0, 1 - 1e-20 to 1
+    log_chances: Callable[[], Array] | None = field(default=None, repr=False)
 
     def probabilities(self) -> Array | None:
         """(m, C), or None for a model that gives none."""
-        return None if self.chances is None else self.chances()
+        return None if self.chances is None else self._probabilities
+
+    @cached_property
+    def _probabilities(self) -> Array:
+        assert self.chances is not None
+        return self.chances()
+
+    @cached_property
+    def _log_probabilities(self) -> Array:
+        return log_of(self._probabilities) if self.log_chances is None else self.log_chances()
 
     def settled(self) -> "Answers":
         """With probabilities as they are now, so that the model may go."""
-        probabilities = self.probabilities()
-        return self if probabilities is None else replace(self, chances=Known(probabilities))
+        if self.chances is None:
+            return self
+        logs = None if self.log_chances is None else Known(self._log_probabilities)
+        return replace(self, chances=Known(self._probabilities), log_chances=logs)
 
     def some(self, numbers: Array) -> "Answers":
         """The answers about some of the rows."""
-        probabilities = self.probabilities()
-        return Answers(
-            self.labels[numbers],
-            self.n_classes,
-            None if self.scores is None else self.scores[numbers],
-            None if probabilities is None else Known(probabilities[numbers]),
-        )
+        chances, logs = None, None
+        if self.chances is not None:
+            chances = Known(self._probabilities[numbers])
+            logs = None if self.log_chances is None else Known(self._log_probabilities[numbers])
+        scores = None if self.scores is None else self.scores[numbers]
+        return Answers(self.labels[numbers], self.n_classes, scores, chances, logs)
 
     def ranking(self) -> Array | None:
-        """Scores or, without them, probabilities in scikit-learn's shape: (m,) for two classes, else (m, C)."""
-        if self.scores is not None:
+        """Numbers that put rows in order for each class, (m,) for the second of two classes, else (m, C).
+
+        Two classes: the scores f where there are some. Else the order of the log-odds of a class against the rest,
+        log p_c - log sum of the other p (:func:`by_log_odds`). More than two classes without probabilities: the margin
+        f_c - max of the other f, which is what log-odds are when the f are large. The scores of several classes may
+        carry a term that a row's classes share (a log-likelihood does), so that a column of them is no order of the rows.
+        """
+        if self.scores is not None and self.scores.ndim == 1:
             return self.scores
-        probabilities = self.probabilities()
-        if probabilities is None:
-            return None
-        return probabilities[:, 1] if self.n_classes == 2 else probabilities
+        if self.chances is None:
+            return None if self.scores is None else margins(self.scores)
+        order = by_log_odds(self._probabilities, lambda: self._log_probabilities)
+        return order[:, 1] if self.n_classes == 2 else order
+
+    @property
+    def ranked_by(self) -> str | None:
+        """What :meth:`ranking` orders rows by, in words; None where there is nothing."""
+        if self.scores is not None and self.scores.ndim == 1:
+            return "the score"
+        if self.chances is None:
+            return None if self.scores is None else "the score of a class less the largest other"
+        return "the probability" if self.n_classes == 2 else "the log-odds of a class against the rest"
+
+
+def margins(F: Array) -> Array:
+    """f_c less the largest other score, (m, C): positive for the class that wins."""
+    second, first = (column[:, None] for column in np.partition(F, -2, axis=1)[:, -2:].T)
+    rival = np.where(first > F, first, second)
+    return np.asarray(F - rival, dtype=np.float64)
+
+
+def by_log_odds(P: Array, logs: Callable[[], Array]) -> Array:
+    """(m, C) numbers in the order of log p_c - log sum of the other p, rows of equal p_c sharing theirs.
+
+    p_c itself, which has that order, wherever its floating-point numbers can tell probabilities apart; log p_c where p_c
+    is next to 0, and -log sum of the others where p_c is next to 1, from logarithms that are asked for only then.
+    """
+    kind = np.finfo(P.dtype)
+    smallest, nearest = 1e8 * float(kind.tiny), float(np.sqrt(kind.eps))
+    order = P.astype(np.float64)
+    low, high = order < smallest, order > 1.0 - nearest
+    if low.any() or high.any():
+        L = logs().astype(np.float64)
+        order[low] = L[low]
+        rows, top = np.nonzero(high)
+        others = L[rows]
+        others[np.arange(len(rows)), top] = -np.inf
+        order[rows, top] = -np.logaddexp.reduce(others, axis=1)
+    return np.clip(order, -LARGEST, LARGEST)
+
+
+def log_of(P: Array) -> Array:
+    """log P in float64, -inf for 0."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(P.astype(np.float64)))
 
 
 def answers_of(model: Any, X: Any, classes: Array) -> Answers:
@@ -69,15 +132,33 @@ def answers_of(model: Any, X: Any, classes: Array) -> Answers:
     def chances() -> Array:
         return spread(np.asarray(model.predict_proba(X)), known, n_classes)
 
+    def log_chances() -> Array:
+        return spread(log_probabilities_of(model, X), known, n_classes, -np.inf)
+
     labels = np.searchsorted(classes, model.predict(X))
-    return Answers(labels, n_classes, scores, chances if _can(model, "predict_proba") else None)
+    with_chances = _can(model, "predict_proba")
+    return Answers(
+        labels,
+        n_classes,
+        scores,
+        chances if with_chances else None,
+        log_chances if with_chances and _can(model, "predict_log_proba") else None,
+    )
 
 
-def spread(columns: Array, known: Array, n_classes: int) -> Array:
+def log_probabilities_of(model: Any, X: Any) -> Array:
+    """(n, C) in float64: the model's own ``predict_log_proba``, which may tell more, or log of its probabilities."""
+    if not _can(model, "predict_log_proba"):
+        return log_of(np.asarray(model.predict_proba(X)))
+    with np.errstate(divide="ignore"):
+        return np.asarray(model.predict_log_proba(X), dtype=np.float64)
+
+
+def spread(columns: Array, known: Array, n_classes: int, missing: float = 0.0) -> Array:
     """Columns of the known classes put in their places among all; probability 0 for the others."""
     if len(known) == n_classes:
         return columns
-    whole = np.zeros((len(columns), n_classes), columns.dtype)
+    whole = np.full((len(columns), n_classes), missing, columns.dtype)
     whole[:, known] = columns
     return whole
 

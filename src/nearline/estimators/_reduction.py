@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from nearline.answers import log_probabilities_of
 from nearline.arrays import Array, is_sparse
 from nearline.estimators._base import Classifier, encoded
 
@@ -138,6 +139,12 @@ class Reduction(MetaEstimatorMixin, Classifier, ABC):
         check_is_fitted(self)
         X = self._checked_rows(X, reset=False)
         return np.column_stack([estimator.predict_proba(X)[:, 1] for estimator in self.estimators_])
+
+    def _log_probabilities(self, X: Any) -> Array:
+        """(n, number of estimators, 2): log P(0) and log P(1)."""
+        check_is_fitted(self)
+        X = self._checked_rows(X, reset=False)
+        return np.stack([log_probabilities_of(estimator, X) for estimator in self.estimators_], axis=1)
 
     def predict(self, X: Any) -> Array:
         """Label of each row, by the rule of the class."""

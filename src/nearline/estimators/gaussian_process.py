@@ -118,9 +118,9 @@ class GaussianProcessClassifier(KernelClassifier):
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities (n, C), averaged over the posterior."""
         mean, variance = self.latent(X)
+        if mean.shape[1] == 1:  # both from the small side, where floating-point numbers are dense
+            mean, variance = np.hstack([-mean, mean]), np.hstack([variance, variance])
         p = mean_sigmoid(mean, np.sqrt(variance))
-        if p.shape[1] == 1:
-            return np.column_stack([1.0 - p[:, 0], p[:, 0]])
         return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 

@@ -8,7 +8,7 @@ from nearline.arrays import Array
 from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits
 from nearline.kernels.expansion import Expansion
 from nearline.kernels.landmarks import Landmarks, all_landmarks, some_landmarks
-from nearline.losses import LOSSES
+from nearline.losses import LOSSES, Loss
 from nearline.risk import Risk
 from nearline.solvers import minimize
 
@@ -110,6 +110,11 @@ class KernelLogisticRegression(KernelScoring):
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities (n, C)."""
-        scores = self._scores(X)
-        loss = LOSSES["logistic" if len(self.classes_) == 2 else "softmax"]
-        return np.asarray(loss.probabilities(scores))
+        return np.asarray(self._loss().probabilities(self._scores(X)))
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the class probabilities (n, C), finite where a probability is rounded to 0."""
+        return np.asarray(self._loss().log_probabilities(self._scores(X)))
+
+    def _loss(self) -> Loss:
+        return LOSSES["logistic" if len(self.classes_) == 2 else "softmax"]

@@ -279,11 +279,10 @@ class LinearClassifier(LinearModel):
 
     @available_if(defines_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of the class probabilities."""
-        scores = self._scores(X)
-        logarithms = self.loss_.log_probabilities(scores.astype(np.float64))
+        """Logarithms of the class probabilities, in float64: float32 could not tell 1 - 1e-8 from 1."""
+        logarithms = self.loss_.log_probabilities(self._scores(X).astype(np.float64))
         assert logarithms is not None
-        return logarithms.astype(scores.dtype)
+        return logarithms
 
 
 class LogisticRegression(LinearClassifier):

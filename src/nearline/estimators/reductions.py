@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
+from nearline.answers import log_of
 from nearline.arrays import Array
 from nearline.estimators._base import Classifier
 from nearline.estimators._pairs import Pairs, normalized
@@ -100,6 +101,20 @@ class OneVsRest(Reduction):
             scores[:, self._claimants] = p * others
             scores[:, self._reference] = (1.0 - p).prod(axis=1)
         return normalized(scores)
+
+    @base_has("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the class probabilities (n, C), of use where these are rounded to 0 or 1."""
+        L = self._log_probabilities(X)
+        scores = np.zeros((len(L), len(self.classes_)))
+        with np.errstate(invalid="ignore"):  # odds of 0 / 0
+            scores[:, self._claimants] = L[:, :, 1] - (0.0 if self._reference is None else L[:, :, 0])
+        certain = np.isnan(scores).any(axis=1) | ~np.isfinite(scores.max(axis=1))
+        scores[certain] = 0.0
+        logs = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+        if certain.any():  # some estimator is sure: the logarithms say no more than the probabilities
+            logs[certain] = log_of(self.predict_proba(X))[certain]
+        return np.asarray(logs)
 
 
 class OneVsOne(Reduction):

@@ -176,15 +176,15 @@ def _ranking(test: dict[str, Any]) -> Html:
     if two:
         one = classes[0]
         said: list[Any] = [
-            "How well scores rank rows of class ",
+            f"How well {ranking['ranked_by']} ranks rows of class ",
             name_of(one["class"]),
             f" above the others: area under the ROC curve {number(one['auc'])}, average precision "
             f"{number(one['average_precision'])}.",
         ]
     else:
         said = [
-            f"Each class against the rest; mean area under the ROC curve {number(ranking['mean_auc'])}. In color the classes "
-            "with the smallest areas: ",
+            f"Each class against the rest, rows ranked by {ranking['ranked_by']}; mean area under the ROC curve "
+            f"{number(ranking['mean_auc'])}. In color the classes with the smallest areas: ",
             _legend(classes[:3]),
             ". ",
         ]

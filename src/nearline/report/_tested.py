@@ -83,7 +83,12 @@ def _ranking(opened: Opened) -> dict[str, Any]:
     if not judged:
         return {"said": "The test rows are of one class, so there is nothing to rank."}
     areas = [one["auc"] for one in judged]
-    return {"classes": judged, "without": without, "mean_auc": float(np.mean(areas))}
+    return {
+        "classes": judged,
+        "without": without,
+        "mean_auc": float(np.mean(areas)),
+        "ranked_by": opened.answers.ranked_by,
+    }
 
 
 def _areas(own: Array, scores: Array) -> dict[str, Any]:

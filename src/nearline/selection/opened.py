@@ -71,6 +71,8 @@ class Opened:
             folds = f"in cross-validation {shown(self.cross_validation[name])}"
             before = " before calibration" if self.calibrated else ""
             lines.append(f"  {name} {shown(score)} ({said}); {folds}{before}")
+        if "auc" in self.scores and self.answers.ranked_by is not None:
+            lines.append(f"  auc: rows ranked by {self.answers.ranked_by}")
         lines.append(f"  accuracy of the most frequent class: {self.majority:.4f}")
         if self.models > 1:
             said = f"opened {self.openings} times, for {self.models} models"

@@ -387,6 +387,12 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "model_")
         return np.asarray(self.model_.predict_proba(checked_rows(self, X, reset=False)[0]))
 
+    @_has("predict_log_proba")  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities (n, C), if the chosen model gives any."""
+        check_is_fitted(self, "model_")
+        return np.asarray(self.model_.predict_log_proba(checked_rows(self, X, reset=False)[0]))
+
     @_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Array:
         """Scores of the chosen model."""

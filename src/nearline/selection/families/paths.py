@@ -101,9 +101,15 @@ class Path(Family):
             assert probabilities is not None
             return spread(probabilities.astype(scores.dtype), known, n_classes)
 
-        defined = risk.loss.probabilities(np.zeros((1, scores.shape[1]))) is not None
+        def log_chances() -> Array:
+            logarithms = risk.loss.log_probabilities(scores.astype(np.float64))
+            assert logarithms is not None
+            return spread(logarithms, known, n_classes, -np.inf)
+
         whole = None if len(known) < n_classes else scores[:, 0] if scores.shape[1] == 1 else scores
-        return Answers(labels, n_classes, whole, chances if defined else None)
+        if risk.loss.probabilities(np.zeros((1, scores.shape[1]))) is None:
+            return Answers(labels, n_classes, whole)
+        return Answers(labels, n_classes, whole, chances, log_chances)
 
 
 @dataclass(frozen=True)
