@@ -171,16 +171,15 @@ LOSSES = {
 
 @dataclass(frozen=True)
 class Reference:
-    """The minimum of a problem to 1e-9: ``value``, and ``null``, the risk at W = 0 and the best bias."""
+    """The minimum of a problem to 1e-9: its ``value``."""
 
     value: float
-    null: float
     gap: float | None  # certified relative gap of the solution that gave the value
     source: str
 
     def suboptimality(self, value: float) -> float:
-        """(P - P*) / P(W = 0, best b)."""
-        return (value - self.value) / self.null
+        """(P - P*) / P*."""
+        return (value - self.value) / self.value
 
 
 @dataclass(frozen=True)
@@ -203,8 +202,7 @@ class Suboptimality:
             )
         gap = facts.get("gap")
         quality = {
-            "(P-P*)/P0": f"{max(above, 0.0):.1e}",
-            "(P-P*)/P*": f"{max(value / self.reference.value - 1.0, 0.0):.1e}",
+            "(P-P*)/P*": f"{max(above, 0.0):.1e}",
             "certified gap": "-" if gap is None else f"{gap:.1e}",
             "test accuracy": f"{accuracy:.4f}",
         }

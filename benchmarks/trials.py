@@ -163,7 +163,7 @@ def suboptimality_heats(
             entries.append(
                 Entry(peer.name, None, absent=absent) if absent else trials[peer].entry(target, judge)
             )
-        yield Heat(f"{title}, suboptimality {target:.0e} [{source}]", f"(P-P*)/P0 <= {target:.0e}", entries)
+        yield Heat(f"{title}, suboptimality {target:.0e} [{source}]", f"(P-P*)/P* <= {target:.0e}", entries)
     for peer in peers:
         effort = peer.default_effort
         if effort is None or peer.absent() or (run := trials[peer].run(effort)) is None:
@@ -173,4 +173,4 @@ def suboptimality_heats(
         entries = [fit_entry(own, problem, target, judge, ours=True) for own in ours]
         entries.append(fit_entry(peer, problem, effort, judge, known=run))
         where = f"where {peer.name} stops by default ({target:.1e})"
-        yield Heat(f"{title}, {where} [{source}]", f"(P-P*)/P0 <= {target:.1e}", entries)
+        yield Heat(f"{title}, {where} [{source}]", f"(P-P*)/P* <= {target:.1e}", entries)

@@ -38,7 +38,7 @@ def weston_watkins(session: Session) -> Iterator[Heat]:
         title = f"Weston-Watkins against our own Crammer-Singer, {problem.n_rows} rows, suboptimality {target:.0e}"
         yield Heat(
             f"{title} [{problem.split().source}]",
-            f"(P-P*)/P0 <= {target:.0e}, each of its own problem",
+            f"(P-P*)/P* <= {target:.0e}, each of its own problem",
             entries,
         )
 
