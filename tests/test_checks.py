@@ -3,7 +3,6 @@
 import datetime
 import gzip
 import json
-import time
 import uuid
 
 import numpy as np
@@ -100,41 +99,35 @@ def test_classic_tables_have_no_warnings(shared_data, name):
     assert named(findings, "column-determines-target") == []
 
 
-def test_adult_has_no_warnings_and_is_fast(shared_data):
+def test_adult_has_no_warnings(shared_data):
     read = {"header": None, "skipinitialspace": True}
     train = pd.read_csv(shared_data / "tabular_mixed" / "adult.data", **read)
     test = pd.read_csv(shared_data / "tabular_mixed" / "adult.test", **read)
-    began = time.perf_counter()
     findings = check(
         train.iloc[:, :14],
         train[14],
         X_test=test.iloc[:, :14],
         y_test=test[14].str.rstrip("."),
     )
-    assert time.perf_counter() - began < 5  # 0.2 s; the limit allows for a busy machine
     assert warned(findings) == []
     assert {f.name for f in findings} <= {"rows-in-train-and-test", "test-rows-in-training"}
 
 
-def test_newsgroups_have_no_warnings_and_are_fast(shared_data):
+def test_newsgroups_have_no_warnings(shared_data):
     parts = []
     for part in ("train", "test"):
         with gzip.open(shared_data / "newsgroups20" / f"{part}.jsonl.gz", "rt", encoding="utf8") as file:
             lines = [json.loads(line) for line in file]
         parts.append(([line["text"] for line in lines], [line["label"] for line in lines]))
     (X, y), (X_test, y_test) = parts
-    began = time.perf_counter()
     findings = check(X, y, X_test=X_test, y_test=y_test)
-    assert time.perf_counter() - began < 5
     assert warned(findings) == []
 
 
-def test_wide_arrays_are_fast():
+def test_wide_arrays():
     X, y = honest(10_000, 784, 10)
     X[:, 700] = y
-    began = time.perf_counter()
     assert warned(check(X, y)) == [("column-determines-target", "column 700")]
-    assert time.perf_counter() - began < 5
 
 
 # A column that tells the class

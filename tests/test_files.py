@@ -7,7 +7,6 @@ import json
 import os
 import pickle
 import struct
-import time
 import tracemalloc
 import zipfile
 from functools import cache, lru_cache
@@ -569,9 +568,7 @@ EMPTY = {
 )
 def test_absurd_arrays(row, sentence, tmp_path):
     header = {**EMPTY, "arrays": [row], "sha256": hashlib.sha256().hexdigest()}
-    started = time.perf_counter()
     refused(tmp_path / "absurd", raw(json.dumps(header).encode()), sentence)
-    assert time.perf_counter() - started < 1.0
 
 
 def test_headers_that_are_no_headers(tmp_path):
@@ -701,9 +698,7 @@ def test_the_forger_can_write_good_files(tmp_path):
     ids=lambda value: str(value)[:60],
 )
 def test_hostile_structures(model, sentence, tmp_path):
-    started = time.perf_counter()
     refused(tmp_path / "hostile", forged({**EMPTY, "model": model}, TWO), sentence)
-    assert time.perf_counter() - started < 2.0
 
 
 @pytest.mark.parametrize(
@@ -831,20 +826,3 @@ def test_another_scikit_learn_is_told(tmp_path, monkeypatch):
     with pytest.warns(ModelFileWarning, match=r"written with scikit-learn 1\.2\.3"):
         load(path)
     load(tmp_path / "own.nearline")  # no part of it is scikit-learn's
-
-
-# -- speed ----------------------------------------------------------------------------------------------------
-
-
-def test_a_megabyte_takes_milliseconds(tmp_path):
-    rng = np.random.default_rng(0)
-    model = nearline.NearestCentroid().fit(rng.normal(size=(40, 6250)), np.arange(40) % 10)
-    path = tmp_path / "model.nearline"
-    save(model, path)
-    took = []
-    for _ in range(5):
-        started = time.perf_counter()
-        save(model, path)
-        load(path)
-        took.append(time.perf_counter() - started)
-    assert min(took) < 0.1

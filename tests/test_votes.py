@@ -1,7 +1,5 @@
 """SPEC F1, F2, F4: votes of neighbors against slow, obvious code with fractions; every weighting and every rule of ties."""
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -233,19 +231,6 @@ def test_many_classes_are_counted_in_parts():
     y = np.arange(5000) % 2500
     model = KNeighborsClassifier(1).fit(X, y)
     np.testing.assert_array_equal(model.predict(X), y)
-
-
-def test_voting_is_quick():
-    """10,000 queries, k = 10: a few percent of any search (a generous limit for busy machines)."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(10_000, 3)), rng.integers(0, 10, 10_000)
-    found = Index(X).search(X, 10)
-    electorate = Electorate(y, 10)
-    for weights in ("uniform", "distance", Softmax(1.0)):
-        vote = Vote.of(10, weights, "share", "nearest", METRICS["l2"])
-        begin = time.perf_counter()
-        vote.decide(found, electorate)
-        assert time.perf_counter() - begin < 0.25
 
 
 def by_rank(d):
