@@ -1,21 +1,89 @@
-"""Regularizers R(W) = l1 |W|_1 + (l2/2) |W|^2 (SPEC C1-C4). The bias is never among the weights W."""
+"""Penalties R(W). The bias is never among the weights W.
 
+The family R(W) = l1 |W|_1 + (l2/2) |W|^2 has none, L2, L1 and elastic net; any other R is a subclass of Regularizer.
+"""
+
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.inheritance import forget_derived
+
+# What follows from the value of a penalty, so that it is not inherited where that is redefined.
+DERIVED = ("smooth", "gradient", "curvature_product", "prox", "conjugate", "into_domain", "largest_alpha")
 
 
 @dataclass(frozen=True)
-class Regularizer:
+class Regularizer(ABC):
+    """A convex penalty R(W), zero at W = 0. To write one, give :meth:`value` and one of :meth:`gradient`, :meth:`prox`.
+
+    With a gradient, L-BFGS, conjugate gradients and gradient descent serve it (with :meth:`curvature_product` Newton-CG
+    too); with a prox FISTA does. With :meth:`conjugate` fits end with a certified gap, else with a gradient test.
+    """
+
+    name: ClassVar[str]
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        forget_derived(cls, ("value",), DERIVED)
+
+    @property
+    def elastic(self) -> "Elastic | None":
+        """This penalty, if it is l1 |W|_1 + (l2/2) |W|^2 and nothing else: what fast solvers read l1 and l2 of."""
+        return None
+
+    @property
+    def smooth(self) -> bool:
+        """Whether R has a gradient everywhere: as a rule, if one is given. A penalty with kinks says False."""
+        return self.knows("gradient")
+
+    def knows(self, method: str) -> bool:
+        """Whether one of the methods below that may be left out is written."""
+        return getattr(type(self), method) is not getattr(Regularizer, method)
+
+    @abstractmethod
+    def value(self, W: Array) -> float:
+        """R(W)."""
+
+    def gradient(self, W: Array) -> Array | None:
+        """Gradient of R at W, (K, D); None if it is not known."""
+        return None
+
+    def curvature_product(self, W: Array, V: Array) -> Array | None:
+        """Second derivative of R at W times V, (K, D); None if it is not known."""
+        return None
+
+    def prox(self, W: Array, step: float) -> Array | None:
+        """argmin_V |V - W|^2 / 2 + step R(V); None if it is not known."""
+        return None
+
+    def conjugate(self, V: Array) -> float | None:
+        """R*(V) = sup_W V.W - R(W), infinite where R grows too slowly; None if it is not known."""
+        return None
+
+    def into_domain(self, V: Array) -> float:
+        """A factor t <= 1 with R*(t V) finite, the larger the better."""
+        return 1.0
+
+    def largest_alpha(self, gradient: Array) -> float | None:
+        """Smallest alpha at which W = 0 is the solution, given the data gradient at W = 0 and the best bias."""
+        return None
+
+
+@dataclass(frozen=True)
+class Elastic(Regularizer):
     """R(W) = l1 |W|_1 + (l2/2) |W|^2; the named ones below fix l1 and l2.
 
     As a prior, alpha R(W) is minus the log density of W, up to a constant: L2 a Gaussian, L1 a Laplace distribution.
     """
 
-    name: ClassVar[str]
+    @property
+    def elastic(self) -> "Elastic | None":
+        formulas = ("value", *DERIVED)
+        return self if all(getattr(type(self), f) is getattr(Elastic, f) for f in formulas) else None
 
     @property
     def l1(self) -> float:
@@ -40,6 +108,10 @@ class Regularizer:
     def gradient(self, W: Array) -> Array:
         """Gradient of the smooth part, l2 W; the l1 part is met by :meth:`prox`."""
         return self.l2 * W
+
+    def curvature_product(self, W: Array, V: Array) -> Array:
+        """l2 V, of the smooth part."""
+        return self.l2 * V
 
     def prox(self, W: Array, step: float | Array) -> Array:
         """argmin_V |V - W|^2 / 2 + step R(V): soft-threshold, then shrink."""
@@ -68,14 +140,14 @@ class Regularizer:
 
 
 @dataclass(frozen=True)
-class Zero(Regularizer):
+class Zero(Elastic):
     """C1: no penalty."""
 
     name: ClassVar[str] = "none"
 
 
 @dataclass(frozen=True)
-class L2(Regularizer):
+class L2(Elastic):
     """C2: |W|^2 / 2 (weight decay; a Gaussian prior)."""
 
     name: ClassVar[str] = "l2"
@@ -86,7 +158,7 @@ class L2(Regularizer):
 
 
 @dataclass(frozen=True)
-class L1(Regularizer):
+class L1(Elastic):
     """C3: |W|_1 (sparsity; a Laplace prior)."""
 
     name: ClassVar[str] = "l1"
@@ -97,7 +169,7 @@ class L1(Regularizer):
 
 
 @dataclass(frozen=True)
-class ElasticNet(Regularizer):
+class ElasticNet(Elastic):
     """C4: rho |W|_1 + (1 - rho)/2 |W|^2."""
 
     name: ClassVar[str] = "elastic-net"

@@ -86,6 +86,7 @@ class Risk:
         if self.X.ndim != 2:
             raise ValueError(f"X must be rows by features (n, D), got an array of shape {self.X.shape}.")
         self.loss = named(loss, LOSSES, Loss, "loss")
+        self.loss.check_slopes()
         self.regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
         self.alpha = checked_alpha(alpha)
         if not isinstance(bias, (bool, np.bool_)):
@@ -143,17 +144,33 @@ class Risk:
     @property
     def unpenalized(self) -> bool:
         """Whether there is no penalty at all."""
-        return self.l1 == 0 and self.l2 == 0
+        return self.elastic and self.l1 == 0 and self.l2 == 0
+
+    @property
+    def elastic(self) -> bool:
+        """Whether the penalty is l1 |W|_1 + (l2/2) |W|^2 and nothing else, so that l1 and l2 say all about it."""
+        return self.alpha == 0 or self.regularizer.elastic is not None
 
     @property
     def l1(self) -> float:
-        """alpha l1: strength of |W|_1 in the risk."""
-        return self.alpha * self.regularizer.l1
+        """alpha l1: strength of |W|_1 in the risk (0 for penalties that are not :attr:`elastic`)."""
+        known = self.regularizer.elastic
+        return 0.0 if known is None else self.alpha * known.l1
 
     @property
     def l2(self) -> float:
-        """alpha l2: strength of |W|^2 / 2 in the risk."""
-        return self.alpha * self.regularizer.l2
+        """alpha l2: strength of |W|^2 / 2 in the risk (0 for penalties that are not :attr:`elastic`)."""
+        known = self.regularizer.elastic
+        return 0.0 if known is None else self.alpha * known.l2
+
+    def add_penalty_gradient(self, W: Array, out: Array) -> None:
+        """out += gradient of alpha R at W, of its smooth part where it has kinks."""
+        if self.l2:
+            out += self.l2 * W
+        elif not self.elastic:
+            gradient = self.regularizer.gradient(W)
+            if gradient is not None:
+                out += self.alpha * gradient
 
     def zeros(self) -> Params:
         return Params.zeros(self.n_outputs, self.n_features)
@@ -178,8 +195,7 @@ class Risk:
         gradient = params.like(np.empty_like(params.flat))
         np.divide(G_W, self.total_weight, out=gradient.W)
         gradient.b[:] = G_b / self.total_weight if self.bias else 0.0
-        if self.l2:
-            gradient.W[...] += self.l2 * params.W
+        self.add_penalty_gradient(params.W, gradient.W)
         penalty = self.alpha * self.regularizer.value(params.W) if self.alpha else 0.0
         return Point(params, scores, total / self.total_weight, penalty, gradient)
 
@@ -199,6 +215,10 @@ class Risk:
         product.b[:] = H_b / self.total_weight if self.bias else 0.0
         if self.l2:
             product.W[...] += self.l2 * direction.W
+        elif not self.elastic:
+            bend = self.regularizer.curvature_product(point.params.W, direction.W)
+            assert bend is not None  # solvers that need it refuse penalties without
+            product.W[...] += self.alpha * bend
         return product
 
     def hessian(self, point: Point) -> Array:
@@ -254,7 +274,8 @@ class Risk:
             return None
         used = self.weights > 0
         mean = float(self.weights[used] @ values[used]) / self.total_weight
-        return -mean - self.alpha * self.regularizer.conjugate(scale * V)
+        penalty = self.regularizer.conjugate(scale * V)
+        return None if penalty is None else -mean - self.alpha * penalty
 
     def gap(self, point: Point, duals: Array | None = None) -> float | None:
         """Certified relative duality gap (P - D) / P(W = 0, best b), or None where there is none.
@@ -287,16 +308,27 @@ class Risk:
     def gradient_test(self, point: Point) -> float:
         """Size of the gradient relative to that at W = 0, each weight in units of its feature's scale.
 
-        With an L1 penalty it is the smallest subgradient.
+        With an L1 penalty it is the smallest subgradient, with other kinks W less a proximal step, over its size.
         """
         unit, W, gradient = self.passes.column_scale, point.params.W, point.gradient.W
         if self.l1:
             shrunk = np.sign(gradient) * np.maximum(np.abs(gradient) - self.l1, 0.0)
             gradient = np.where(W != 0, gradient + self.l1 * np.sign(W), shrunk)
+        elif not (self.elastic or self.regularizer.smooth):
+            gradient = self._proximal_gradient(point)
         scaled = np.abs(gradient / unit).max(initial=0.0)
         null = np.abs(self.null_point.gradient.W / unit).max(initial=0.0)
         own = max(scaled, np.abs(point.gradient.b).max(initial=0.0))
         return float(own / null) if null > 0 else float(own)
+
+    def _proximal_gradient(self, point: Point) -> Array:
+        """(W - prox(W - t g, t alpha R)) / t, g the gradient of the data loss: 0 exactly where W is the minimizer."""
+        W, pull = point.params.W, np.zeros_like(point.params.W)
+        self.add_penalty_gradient(W, pull)
+        t = 1.0 / float((self.passes.column_scale**2).max(initial=1e-300))
+        nearest = self.regularizer.prox(W - t * (point.gradient.W - pull), t * self.alpha)
+        assert nearest is not None  # solvers of penalties with kinks refuse those without
+        return np.asarray((W - nearest) / t)
 
 
 @dataclass(frozen=True)
@@ -327,8 +359,11 @@ class Line:
         params, risk = self.params(t), self.risk
         total, slope = risk.passes.value_and_slope(self.point.scores, self.direction_scores, t)
         penalty = risk.alpha * risk.regularizer.value(params.W) if risk.alpha else 0.0
-        slope = slope / risk.total_weight + risk.l2 * float(np.vdot(params.W, self.direction.W))
-        return total / risk.total_weight + penalty, slope
+        pull = np.zeros_like(params.W)
+        risk.add_penalty_gradient(params.W, pull)
+        return total / risk.total_weight + penalty, slope / risk.total_weight + float(
+            np.vdot(pull, self.direction.W)
+        )
 
     def at(self, t: float) -> Point:
         """The point at t, with its gradient: one product with X^T."""

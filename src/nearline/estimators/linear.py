@@ -167,16 +167,16 @@ class LinearClassifier(LinearModel):
                 "(for one-vs-one wrap the model: OneVsOne(LinearClassifier(...)))."
             )
         if n_classes == 2:
-            return BINARY.get(loss.name, loss)
+            return BINARY.get(type(loss), loss)
         if multiclass == "one-vs-rest":
-            return BINARY.get(loss.name, loss)
+            return BINARY.get(type(loss), loss)
         if loss.joint:
             return loss
-        joint = JOINT.get(loss.name)
+        joint = JOINT.get(type(loss))
         if multiclass == "joint" and joint is None:
             raise ValueError(
                 f"Loss '{loss.name}' has no joint form: use multiclass='one-vs-rest', or one of "
-                f"{', '.join(repr(name) for name in JOINT)}."
+                f"{', '.join(repr(known.name) for known in JOINT)}."
             )
         return joint if joint is not None and (multiclass == "joint" or joint.smooth) else loss
 

@@ -40,21 +40,22 @@ LOSSES: dict[str, Loss] = {
     )
 }
 
-# The joint loss of K score columns that a two-class loss becomes, where the literature has one.
-JOINT: dict[str, Loss] = {
-    "squared": Squared(),
-    "logistic": Softmax(),
-    "perceptron": MulticlassPerceptron(),
-    "hinge": WestonWatkins(),
-    "binary-sparsemax": Sparsemax(),
+# The joint loss of K score columns that a two-class loss becomes, where the literature has one. By the very class: a
+# loss of one's own is nobody's cousin.
+JOINT: dict[type[Loss], Loss] = {
+    Squared: Squared(),
+    Logistic: Softmax(),
+    PerceptronLoss: MulticlassPerceptron(),
+    Hinge: WestonWatkins(),
+    BinarySparsemax: Sparsemax(),
 }
 # ... and back: the two-class loss of a joint one (softmax at alpha is logistic at alpha / 2).
-BINARY: dict[str, Loss] = {
-    "softmax": Logistic(),
-    "multiclass-perceptron": PerceptronLoss(),
-    "weston-watkins": Hinge(),
-    "crammer-singer": Hinge(),
-    "sparsemax": BinarySparsemax(),
+BINARY: dict[type[Loss], Loss] = {
+    Softmax: Logistic(),
+    MulticlassPerceptron: PerceptronLoss(),
+    WestonWatkins: Hinge(),
+    CrammerSinger: Hinge(),
+    Sparsemax: BinarySparsemax(),
 }
 
 __all__ = [

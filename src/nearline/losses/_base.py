@@ -2,11 +2,19 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.inheritance import forget_derived, mixed
+
+# What a loss is, and what its author derived from that: the second is not inherited where the first is redefined.
+DEFINING = ("value", "value_and_gradient", "phi", "codes", "margin")
+DERIVED = (
+    *("curvature", "curvature_product", "conjugate", "balance", "smoothed", "null_bias"),
+    *("probabilities", "log_probabilities"),
+)
 
 
 @dataclass(frozen=True)
@@ -16,6 +24,9 @@ class Loss(ABC):
     To add one, subclass it, write :meth:`value_and_gradient`, and set the flags below; L-BFGS, conjugate gradients,
     gradient descent and SGD then serve it. With :meth:`curvature` Newton's method does too, with
     :meth:`conjugate` and :meth:`balance` every fit ends with a certified duality gap.
+
+    A subclass of a built-in loss is a loss of its own: it goes through none of the compiled loops, and where it
+    redefines the value it inherits neither conjugate nor curvature nor probabilities, which belong to the other loss.
     """
 
     name: ClassVar[str]
@@ -23,8 +34,44 @@ class Loss(ABC):
         False  # couples the columns of a row's scores (softmax, ...), so K = number of classes
     )
     smooth: ClassVar[bool] = True  # has a Lipschitz gradient
-    core: ClassVar[str | None] = None  # name of the same loss in the compiled core
+    core: ClassVar[str | None] = (
+        None  # name of the same loss in the compiled core; not inherited, see `compiled`
+    )
     refusal: ClassVar[str | None] = None  # why a risk with this loss is not to be minimized
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        forget_derived(cls, DEFINING, cls._derived())
+        if "value_and_gradient" in cls.__dict__ and "value" not in cls.__dict__:
+            cls.value = Loss.value  # type: ignore[method-assign]
+
+    @classmethod
+    def _derived(cls) -> tuple[str, ...]:
+        """Names of the methods that follow from the value."""
+        return DERIVED
+
+    @property
+    def compiled(self) -> str | None:
+        """The same loss in the compiled core, if this very class says so: a subclass may compute something else."""
+        return type(self).__dict__.get("core")
+
+    def check_slopes(self) -> None:
+        """Refuse a value of one's own beside inherited slopes, unless they agree at a few places."""
+        if not (mixed(type(self), "phi", "dphi") or mixed(type(self), "value", "value_and_gradient")):
+            return
+        K, h = 3 if self.joint else 1, 1e-6
+        scores = np.random.default_rng(0).normal(scale=2.0, size=(20, K))
+        targets = np.arange(20) % self.label_count(K)
+        value, slopes = self.value_and_gradient(scores, targets)
+        changes = [
+            self.value(scores + h * e, targets) - self.value(scores - h * e, targets) for e in np.eye(K)
+        ]
+        same = np.allclose(self.value(scores, targets), value)
+        if not (same and np.allclose(np.stack(changes, axis=1) / (2 * h), slopes, atol=1e-4)):
+            raise ValueError(
+                f"Loss {type(self).__name__} has a value of its own, but inherits slopes that are not its derivative: "
+                "define dphi beside phi, value_and_gradient beside value."
+            )
 
     @abstractmethod
     def value_and_gradient(self, scores: Array, targets: Array) -> tuple[Array, Array]:

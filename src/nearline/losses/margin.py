@@ -14,6 +14,10 @@ from nearline.losses._base import Loss, one_hot, signs
 class MarginLoss(Loss):
     """loss(f, y) = phi(y f), added over the columns. A dual is u = y a with a = phi'(z) <= 0."""
 
+    @classmethod
+    def _derived(cls) -> tuple[str, ...]:
+        return (*super()._derived(), "d2phi", "phi_conjugate", "positive_probability")
+
     @abstractmethod
     def phi(self, z: Array) -> Array:
         """The loss as a function of the margin."""

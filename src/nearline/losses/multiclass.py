@@ -1,5 +1,6 @@
 """Losses of a score vector f = (f_1, ..., f_K) and a class y (SPEC B8-B12)."""
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -144,7 +145,11 @@ class PairLoss(Loss):
 
     joint: ClassVar[bool] = True
     smooth: ClassVar[bool] = False
-    margin: ClassVar[float] = 1.0
+
+    @property
+    @abstractmethod
+    def margin(self) -> float:
+        """By how much the own score is to exceed each other one."""
 
     def value_and_gradient(self, scores: Array, targets: Array) -> tuple[Array, Array]:
         q = one_hot(targets, scores.shape[1])
@@ -186,6 +191,7 @@ class WestonWatkins(PairLoss):
     """B9: sum over c != y of max(0, 1 - f_y + f_c)."""
 
     name: ClassVar[str] = "weston-watkins"
+    margin: ClassVar[float] = 1.0
     core: ClassVar[str | None] = "weston-watkins"
 
     def null_bias(self, class_weights: Array, n_outputs: int) -> Array:

@@ -14,8 +14,7 @@ from nearline.passes.generic import GenericPasses
 
 def passes_for(X: Design, targets: Array, weights: Array, loss: Loss, n_outputs: int) -> Passes:
     """The fastest passes for this loss and these targets."""
-    # A subclass of a built-in loss may compute something else: the name of a kernel is not inherited.
-    compiled = type(loss).__dict__.get("core") is not None and targets.ndim == 1
+    compiled = loss.compiled is not None and targets.ndim == 1
     return (CompiledPasses if compiled else GenericPasses)(X, targets, weights, loss, n_outputs)
 
 

@@ -28,11 +28,11 @@ class CompiledPasses(Passes):
                 f"Targets must be class numbers 0 .. {n_classes - 1}, got {targets.min()} .. {targets.max()}: "
                 "encode the labels, or set n_classes."
             )
-        assert loss.core is not None
+        assert loss.compiled is not None
         self._rows = (
             np.ascontiguousarray(targets, dtype=np.int32),
             np.ascontiguousarray(weights, dtype=np.float64),
-            loss.core,
+            loss.compiled,
         )
         self._design: _Design = _SparseDesign(X, self.csc) if is_sparse(X) else _DenseDesign(X)
 

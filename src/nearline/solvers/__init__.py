@@ -52,7 +52,7 @@ def preference(risk: Risk) -> list[Solver]:
     # Rows as of words have no axes that stand out. There the sweeps over the dual are fastest, but for logistic
     # scores with a bias, to which they must close in step by step.
     wide = risk.sparse and risk.n_features > MOST_SPARSE_FEATURES
-    sweeps = wide and (not risk.bias or risk.loss.name == "squared-hinge")
+    sweeps = wide and (not risk.bias or risk.loss.compiled == "squared-hinge")
     smooth = ("closed-form", *(["dual-coordinate-descent"] * sweeps), "preconditioned-lbfgs", "lbfgs")
     kinks = ("dual-coordinate-descent", "coordinate-descent", "fista", "smoothing", "sgd")
     return [SOLVERS[name] for name in smooth + kinks]

@@ -220,6 +220,7 @@ class Certifier:
         self.progress = Progress(float(np.finfo(risk.X.dtype).eps)) if descends else None
         self.has_gap = (
             not risk.unpenalized
+            and (risk.elastic or risk.regularizer.knows("conjugate"))
             and risk.loss.conjugate(np.zeros((0, risk.n_outputs)), risk.targets[:0]) is not None
         )
 
@@ -277,7 +278,11 @@ class Certifier:
     def _separated(self, point: Point) -> bool:
         """SPEC D14: an iterate with all margins > 0 proves that an unpenalized logistic risk has no minimizer."""
         risk = self.risk
-        if not risk.unpenalized or risk.loss.name not in ("logistic", "softmax") or risk.targets.ndim == 2:
+        if (
+            not risk.unpenalized
+            or risk.loss.compiled not in ("logistic", "softmax")
+            or risk.targets.ndim == 2
+        ):
             return False
         return risk.passes.smallest_margin(point.scores) > 0
 

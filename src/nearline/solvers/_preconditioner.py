@@ -121,9 +121,13 @@ def _sample(risk: Risk, point: Point, n_wanted: int) -> tuple[Array, RowCurvatur
     """Rows that stand for all in the Hessian, and their curvature scaled to do so."""
     mass = row_mass(risk, point)
     # Rows without curvature now may have some soon: a few of them are drawn too.
-    mass += max(0.02 * float(mass.mean()), 1e-300) * risk.weights / risk.weights.mean()
+    mass += (0.02 * float(mass.mean()) or 1.0) * risk.weights / risk.weights.mean()
     rows, shares = representative_rows(mass, n_wanted)
     curvature = risk.passes.row_curvature(np.ascontiguousarray(point.scores[rows]), rows)
+    # A column that no row bends here (losses with flat parts) is taken for that of the squared loss: any scale serves.
+    flat = ~curvature.diagonal.any(axis=0)
+    if flat.any():
+        curvature.diagonal[:, flat] = risk.weights[rows, None]
     return rows, curvature.scaled(shares / (mass[rows] * risk.total_weight))
 
 

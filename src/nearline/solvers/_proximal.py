@@ -28,7 +28,7 @@ def estimated_gap(risk: Risk, point: Point) -> float | None:
     With u the gradient of the loss, loss*(u) = u.f - loss(f), so that P - D needs no pass over the rows. For L1 u is
     scaled by some t < 1 into the domain; loss*(t u) lies between its tangent and its chord, and the middle is taken.
     """
-    if risk.unpenalized:
+    if risk.unpenalized or not risk.elastic:
         return None
     V = point.gradient.W - risk.l2 * point.params.W
     product = inner(V, point.params.W) + inner(point.gradient.b, point.params.b)

@@ -15,7 +15,7 @@ from nearline.risk import checked_targets, named
 
 # Largest second derivative of a loss along its scores, 1 if not listed: the inverse is the largest step that is safe
 # for rows of norm 1. Losses with kinks have none; theirs are the values with which tiny problems were solved soonest.
-STEEPNESS = {
+STEEPNESS: dict[str | None, float] = {
     "logistic": 0.25,
     "softmax": 0.5,
     "binary-sparsemax": 0.5,
@@ -64,7 +64,8 @@ def sgd_step(
     """
     loss = named(loss, LOSSES, Loss, "loss")
     regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
-    check_eta(eta, alpha * regularizer.l2)
+    l1, l2 = strengths(regularizer, alpha)
+    check_eta(eta, l2)
     if l1_step not in ("proximal", "subgradient"):
         raise ValueError(f"l1_step must be 'proximal' or 'subgradient', got {l1_step!r}.")
     X = as_design(x if is_sparse(x) else np.atleast_2d(np.asarray(x, dtype=np.float64)))
@@ -72,7 +73,6 @@ def sgd_step(
         raise ValueError(f"x has {X.shape[1]} features, but params have weights for {params.n_features}.")
     targets = checked_targets(np.atleast_1d(np.asarray(y)))
     shares = np.ones(X.shape[0]) if weights is None else np.atleast_1d(np.asarray(weights, dtype=np.float64))
-    l1, l2 = alpha * regularizer.l1, alpha * regularizer.l2
     return take_step(params, X, targets, shares, loss, eta, l1, l2, bias, l1_step)[0]
 
 
@@ -101,6 +101,17 @@ def take_step(
     if bias:
         new.b[:] -= eta * G.sum(axis=0)
     return new, gradients
+
+
+def strengths(regularizer: Regularizer, alpha: float) -> tuple[float, float]:
+    """alpha l1 and alpha l2, which are all that the steps know of a penalty."""
+    known = regularizer.elastic
+    if known is None:
+        raise ValueError(
+            f"Steps of SGD serve penalties l1 |W|_1 + (l2/2) |W|^2 and '{regularizer.name}' is not one of them: minimize "
+            "the risk by 'lbfgs' (which needs its gradient) or 'fista' (its prox)."
+        )
+    return alpha * known.l1, alpha * known.l2
 
 
 def check_eta(eta: float, l2: float) -> None:
@@ -185,11 +196,11 @@ class Batch:
     def safe_eta(self) -> float:
         """1 / (steepness max |x|^2 + l2): below it no step overshoots."""
         square = _core.largest_square_norm(rows_of(self.X)) + float(self.bias)
-        return float(1.0 / max(STEEPNESS.get(self.loss.name, 1.0) * square + self.l2, 1e-300))
+        return float(1.0 / max(STEEPNESS.get(self.loss.compiled, 1.0) * square + self.l2, 1e-300))
 
     def run(self, progress: Progress, size: int, etas: Array, shares: Array, duals: Duals | None) -> None:
         """All steps, ``size`` rows each; in the compiled core if it knows the loss, else in NumPy."""
-        labels, name = self.targets.ndim == 1, self.loss.core
+        labels, name = self.targets.ndim == 1, self.loss.compiled
         if name is None or not (labels or name in ("softmax", "sparsemax", "squared")):
             self._run_numpy(progress, size, etas, shares, duals)
             return

@@ -12,6 +12,7 @@ from nearline.risk import Point, Risk
 from nearline.solvers._base import Solver, State
 from nearline.solvers._centered import Centered
 from nearline.solvers._moments import PositiveSystem
+from nearline.solvers._refusals import needs_elastic
 from nearline.solvers._ridge import LARGEST_FACTOR, RidgeFactorization
 from nearline.solvers.first_order import needs_gradient
 
@@ -41,8 +42,8 @@ class ClosedForm(Solver):
     max_iter: int = 20_000
 
     def refuses(self, risk: Risk) -> str | None:
-        reason = needs_gradient(risk, self.name)
-        if reason is None and risk.loss.name != Squared.name:
+        reason = needs_gradient(risk, self.name) or needs_elastic(risk, self.name)
+        if reason is None and risk.loss.compiled != Squared.core:
             return (
                 f"Solver '{self.name}' solves the normal equations of the squared loss and loss '{risk.loss.name}' "
                 "has none: use 'lbfgs' or 'newton-cg'."

@@ -13,6 +13,7 @@ from nearline.passes.columns import ModelStep, QuadraticModel
 from nearline.risk import Point, Risk
 from nearline.solvers._base import Solver, State
 from nearline.solvers._proximal import estimated_gap, inner, needs_smooth_loss
+from nearline.solvers._refusals import needs_elastic
 
 SMALLEST_SET = 200  # weights that a step moves at least, if so many want to
 FAR = 0.05  # relative gap above which curvature is not trusted
@@ -50,12 +51,12 @@ class CoordinateDescent(Solver):
     max_iter: int = 500
 
     def refuses(self, risk: Risk) -> str | None:
-        reason = needs_smooth_loss(risk, self.name)
+        reason = needs_smooth_loss(risk, self.name) or needs_elastic(risk, self.name)
         if reason is not None:
             return reason
         if risk.unpenalized:
             return f"Solver '{self.name}' needs a penalty (alpha > 0 and a regularizer): use 'lbfgs' or 'newton'."
-        joint = risk.loss.joint and risk.loss.core not in SHARES
+        joint = risk.loss.joint and risk.loss.compiled not in SHARES
         if joint or risk.loss.curvature(np.zeros((1, risk.n_outputs)), risk.targets[:1]) is None:
             return (
                 f"Solver '{self.name}' needs second derivatives, which it does not know of loss '{risk.loss.name}': "
@@ -136,7 +137,7 @@ def curvature(risk: Risk, state: DescentState) -> Array:
     if near and untouched and not joint:
         h = risk.passes.row_curvature(scores, slice(None)).diagonal
         return np.ascontiguousarray(h.T / risk.total_weight)
-    known = SHARES[risk.loss.core](scores) if joint else risk.loss.curvature(scores, risk.targets)
+    known = SHARES[risk.loss.compiled](scores) if joint else risk.loss.curvature(scores, risk.targets)
     assert known is not None
     h = known
     most = float(h.max(initial=0.0)) or 1.0

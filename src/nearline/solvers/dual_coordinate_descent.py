@@ -11,6 +11,7 @@ from nearline.params import Params
 from nearline.risk import Risk
 from nearline.solvers._base import Solver, State
 from nearline.solvers._dual_geometry import Geometry, choose_geometry
+from nearline.solvers._refusals import needs_elastic
 from nearline.tiles import single_threaded_blas
 
 SERVED = ("hinge", "squared-hinge", "logistic", "crammer-singer", "weston-watkins")
@@ -86,7 +87,9 @@ class DualCoordinateDescent(Solver):
     def refuses(self, risk: Risk) -> str | None:
         if risk.loss.refusal is not None:
             return f"{risk.loss.refusal}."
-        if risk.loss.name not in SERVED:
+        if not risk.elastic:
+            return needs_elastic(risk, self.name)
+        if risk.loss.compiled not in SERVED:
             served = ", ".join(map(repr, SERVED))
             able = "'coordinate-descent' or 'fista'" if risk.l1 > 0 else "'lbfgs' or 'newton-cg'"
             return f"Solver '{self.name}' serves {served}, not '{risk.loss.name}': use {able}."
@@ -144,8 +147,9 @@ class DualCoordinateDescent(Solver):
         if held:
             _move_center(risk, state, busy & np.isfinite(state.excess[:, 0]))
         before = state.excess[:, 0].copy()
+        assert risk.loss.compiled is not None
         geometry.sweep(
-            risk.loss.name,
+            risk.loss.compiled,
             state.storage,
             targets=state.targets,
             weights=state.weights,

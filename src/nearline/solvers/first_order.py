@@ -22,7 +22,10 @@ def needs_gradient(risk: Risk, name: str) -> str | None:
     if not risk.loss.smooth:
         other = "'dual-coordinate-descent' (with an L2 penalty) or 'sgd'"
         return f"Solver '{name}' needs a smooth loss and '{risk.loss.name}' has kinks: use {other}."
-    if risk.l1 > 0:
+    if not (risk.elastic or risk.regularizer.knows("gradient")):
+        other = "define it, or use 'fista' if it has a prox"
+        return f"Solver '{name}' needs the gradient of a penalty and '{risk.regularizer.name}' defines none: {other}."
+    if not risk.smooth:
         other = "'coordinate-descent' or 'fista'"
         return f"Solver '{name}' needs a smooth penalty and '{risk.regularizer.name}' has kinks: use {other}."
     return None

@@ -24,7 +24,9 @@ class Metric:
         mean, deviation = risk.passes.column_moments
         self.mean = mean if risk.bias else np.zeros_like(mean)
         unit = risk.passes.column_scale if risk.bias else np.sqrt(mean**2 + deviation**2)
-        self.square = np.where(unit > 0, unit, 1.0) ** 2
+        square = np.where(unit > 0, unit, 1.0) ** 2
+        # A penalty that couples weights has its prox in plain lengths only.
+        self.square = square if risk.elastic else np.full_like(square, square.mean())
         self.bias = float(risk.bias)
 
     def offset(self, params: Params) -> Array:
@@ -38,10 +40,20 @@ class Metric:
     def proximal_step(self, risk: Risk, at: Params, slope: Params, L: float) -> Params:
         """argmin over W, b of slope.(step) + (L/2) |step|^2 + alpha R(W), from ``at``."""
         step = 1.0 / (L * self.square)
-        gradient = slope.W - np.outer(slope.b, self.mean)
-        W = risk.regularizer.prox(at.W - step * gradient, risk.alpha * step)
+        ahead = at.W - step * (slope.W - np.outer(slope.b, self.mean))
+        W = self._prox(risk, ahead, step)
         c = self.offset(at) - slope.b / L
         return Params.of(W, self.bias * (c - (W * self.mean).sum(axis=1)))
+
+    def _prox(self, risk: Risk, W: Array, step: Array) -> Array:
+        if risk.alpha == 0:
+            return W
+        known = risk.regularizer.elastic
+        if known is not None:
+            return known.prox(W, risk.alpha * step)
+        nearest = risk.regularizer.prox(W, risk.alpha * float(step[0]))
+        assert nearest is not None  # else the risk was refused
+        return nearest
 
 
 @dataclass
@@ -62,7 +74,13 @@ class Fista(Solver):
     max_iter: int = 100_000
 
     def refuses(self, risk: Risk) -> str | None:
-        return needs_smooth_loss(risk, self.name)
+        reason = needs_smooth_loss(risk, self.name)
+        if reason is None and not (risk.elastic or risk.regularizer.knows("prox")):
+            return (
+                f"Solver '{self.name}' needs the prox of a penalty and '{risk.regularizer.name}' defines none: "
+                "define prox, or use 'lbfgs' if it has a gradient."
+            )
+        return reason
 
     def start(self, risk: Risk, params: Params, tol: float) -> FistaState:
         point = risk.at(params) if params.W.any() else risk.null_point
@@ -99,7 +117,9 @@ def extrapolate(risk: Risk, state: FistaState, speed: float) -> Point:
 def descend(risk: Risk, state: FistaState, ahead: Point) -> Point | None:
     """A proximal gradient step from ``ahead`` with the smallest L = 0.9 L, 1.8 L, ... that bounds the data loss."""
     metric, slope = state.metric, ahead.gradient.copy()
-    slope.W[...] -= risk.l2 * ahead.params.W  # the prox meets all of the penalty
+    pull = np.zeros_like(slope.W)
+    risk.add_penalty_gradient(ahead.params.W, pull)
+    slope.W[...] -= pull  # the prox meets all of the penalty
     single = ahead.scores.dtype.itemsize == 4
     noise = (1e-7 if single else 1e-14) * abs(ahead.data_loss)
     state.L *= 0.9

@@ -10,6 +10,7 @@ from nearline.losses import signs
 from nearline.params import Params
 from nearline.risk import Risk
 from nearline.solvers._base import Solver, State
+from nearline.solvers._refusals import needs_elastic
 from nearline.solvers.smo import Problem, certificates, smo
 
 LARGEST = 8192  # rows of the largest Gram matrix (0.5 GB)
@@ -41,7 +42,9 @@ class SMO(Solver):
     def refuses(self, risk: Risk) -> str | None:
         if risk.loss.refusal is not None:
             return f"{risk.loss.refusal}."
-        if risk.loss.name != "hinge":
+        if not risk.elastic:
+            return needs_elastic(risk, self.name)
+        if risk.loss.compiled != "hinge":
             able = "'lbfgs' or 'fista'" if risk.loss.smooth else "'dual-coordinate-descent' or 'sgd'"
             return f"Solver '{self.name}' serves 'hinge', not '{risk.loss.name}': use {able}."
         if risk.l1 > 0:

@@ -13,6 +13,7 @@ from nearline.solvers._base import Solver, State
 from nearline.solvers._conditioning import Coordinates
 from nearline.solvers._groups import Groups, dots, ratio
 from nearline.solvers._line_search import wolfe
+from nearline.solvers._refusals import needs_elastic
 from nearline.solvers._sampling import standardized_rows
 from nearline.solvers.first_order import RayState, advance, needs_gradient
 
@@ -50,7 +51,7 @@ class Newton(Solver):
         return True
 
     def refuses(self, risk: Risk) -> str | None:
-        reason = needs_curvature(risk, self.name)
+        reason = needs_curvature(risk, self.name) or needs_elastic(risk, self.name)
         size = risk.n_outputs * (risk.n_features + 1)
         if reason is None and size > LARGEST_HESSIAN:
             memory = f"{8e-9 * size * size:.1f} GB"
@@ -92,9 +93,14 @@ class Newton(Solver):
         return coordinates.to_params(params.like(step)).flat
 
     def step(self, risk: Risk, state: State) -> State:
-        params = state.point.params
+        assert isinstance(state, NewtonState)
+        params, coordinates = state.point.params, state.coordinates
         line = risk.along(state.point, params.like(self.direction(risk, state)))
         t = wolfe(line)
+        if t == 0.0:  # no row bends the risk here, or none that the gradient points to: go down the slope
+            downhill = params.like(-coordinates.pull_back(state.point.gradient))
+            line = risk.along(state.point, coordinates.to_params(downhill))
+            t = wolfe(line)
         state.stuck = t == 0.0
         if t > 0:
             state.point = risk.at(line.params(t))
@@ -139,7 +145,13 @@ class NewtonCG(Solver):
         return True
 
     def refuses(self, risk: Risk) -> str | None:
-        return needs_curvature(risk, self.name)
+        reason = needs_curvature(risk, self.name)
+        if reason is None and not (risk.elastic or risk.regularizer.knows("curvature_product")):
+            return (
+                f"Solver '{self.name}' needs second derivatives and penalty '{risk.regularizer.name}' defines none: "
+                "define curvature_product, or use 'lbfgs'."
+            )
+        return reason
 
     def start(self, risk: Risk, params: Params, tol: float) -> NewtonCgState:
         point, coordinates = risk.at(params), Coordinates(risk)

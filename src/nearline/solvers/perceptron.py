@@ -7,7 +7,7 @@ import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array, Design, as_design
-from nearline.losses import signs
+from nearline.losses import MulticlassPerceptron, PerceptronLoss, signs
 from nearline.params import Params
 from nearline.risk import Point, Risk
 from nearline.solvers._base import Solver, State
@@ -162,7 +162,7 @@ class PerceptronRule(Solver):
     seed: int | None = None
 
     def refuses(self, risk: Risk) -> str | None:
-        if risk.loss.name not in ("perceptron", "multiclass-perceptron"):
+        if type(risk.loss) not in (PerceptronLoss, MulticlassPerceptron):
             return (
                 "The perceptron rule learns from mistakes alone and cannot minimize the risk of loss "
                 f"'{risk.loss.name}': use 'sgd', which takes such steps for any loss, or solver='auto'."

@@ -14,6 +14,7 @@ from nearline.solvers._conditioning import Coordinates
 from nearline.solvers._groups import Groups
 from nearline.solvers._memory import Memory
 from nearline.solvers._preconditioner import Preconditioner, leading_size, precondition, row_mass
+from nearline.solvers._refusals import needs_elastic
 from nearline.solvers.first_order import LBFGS, LbfgsState, advance, remember
 from nearline.solvers.newton import needs_curvature
 
@@ -41,7 +42,7 @@ class PreconditionedLBFGS(LBFGS):
     memory: int = 100
 
     def refuses(self, risk: Risk) -> str | None:
-        reason = needs_curvature(risk, self.name)
+        reason = needs_curvature(risk, self.name) or needs_elastic(risk, self.name)
         if reason is None and risk.sparse and risk.n_features > MOST_SPARSE_FEATURES:
             return (
                 f"Solver '{self.name}' needs the principal axes of X, which is sparse with {risk.n_features} features: "

@@ -12,7 +12,8 @@ from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import Point, Risk, checked_targets, named
 from nearline.solvers._base import Solver, State
-from nearline.solvers._sgd_steps import Batch, Duals, Progress, as_rows, check_eta, sgd_step
+from nearline.solvers._refusals import needs_elastic
+from nearline.solvers._sgd_steps import Batch, Duals, Progress, as_rows, check_eta, sgd_step, strengths
 
 # eta_t from (eta, l2 = alpha times the strength of |W|^2 / 2, decay, t = number of steps taken before).
 Schedule = Callable[[float, float, float, Array], Array]
@@ -108,7 +109,7 @@ class SGD(Solver):
     # -- a risk ----------------------------------------------------------------------------------------------
 
     def refuses(self, risk: Risk) -> str | None:
-        return None if risk.loss.refusal is None else f"{risk.loss.refusal}."
+        return needs_elastic(risk, self.name) if risk.loss.refusal is None else f"{risk.loss.refusal}."
 
     def start(self, risk: Risk, params: Params, tol: float) -> SGDState:
         visited = np.flatnonzero(risk.weights > 0)
@@ -223,7 +224,7 @@ class SGD(Solver):
         X, targets = as_rows(X), checked_targets(targets)
         targets = np.ascontiguousarray(targets, dtype=np.float64 if targets.ndim == 2 else np.int32)
         weights = np.ones(X.shape[0]) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-        l1, l2 = alpha * regularizer.l1, alpha * regularizer.l2
+        l1, l2 = strengths(regularizer, alpha)
         batch = Batch(X, targets, weights, loss, l1, l2, bias, np.flatnonzero(weights > 0))
         eta = self._first_eta(batch)
         progress.eta = eta if progress.eta is None else min(eta, progress.eta)

@@ -9,6 +9,7 @@ from nearline.arrays import Design
 from nearline.params import Params
 from nearline.risk import Risk
 from nearline.solvers._base import Solver, State, minimize
+from nearline.solvers._refusals import needs_elastic
 from nearline.solvers.coordinate_descent import CoordinateDescent
 
 
@@ -38,6 +39,8 @@ class Smoothing(Solver):
     def refuses(self, risk: Risk) -> str | None:
         if risk.loss.refusal is not None:
             return f"{risk.loss.refusal}."
+        if not risk.elastic:
+            return needs_elastic(risk, self.name)
         if risk.loss.smooth:
             return (
                 f"Solver '{self.name}' is for losses with kinks and '{risk.loss.name}' has none: use 'fista'."

@@ -1,0 +1,305 @@
+"""A loss or penalty of one's own is used as it is or refused with a sentence, never replaced by a cousin."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize as scipy_minimize
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import scale
+
+from nearline import SOLVERS, ElasticNet, LinearClassifier, Risk, minimize, path, sgd_step
+from nearline.losses import Hinge, Logistic, MarginLoss, Softmax, Squared, SquaredHinge, WestonWatkins
+from nearline.params import Params
+from nearline.regularizers import L1, L2, Elastic, Regularizer
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 5))
+y = (X @ rng.normal(size=5) + 0.5 * rng.normal(size=60) > 0).astype(int)
+
+
+@dataclass(frozen=True)
+class WideHinge(Hinge):
+    name: ClassVar[str] = "hinge"  # the name decides nothing
+
+    def phi(self, z):
+        return np.maximum(0.0, 3.0 - z)
+
+    def dphi(self, z):
+        return -(z < 3).astype(float)
+
+
+@dataclass(frozen=True)
+class WideSquaredHinge(SquaredHinge):
+    def phi(self, z):
+        return np.maximum(0.0, 3.0 - z) ** 2
+
+    def dphi(self, z):
+        return -2.0 * np.maximum(0.0, 3.0 - z)
+
+
+@dataclass(frozen=True)
+class SteepLogistic(Logistic):
+    def phi(self, z):
+        return np.logaddexp(0.0, -4.0 * z)
+
+    def dphi(self, z):
+        return -4.0 / (1.0 + np.exp(4.0 * z))
+
+
+@dataclass(frozen=True)
+class HalfSquared(Squared):
+    def codes(self, targets, n_outputs):
+        return 0.5 * super().codes(targets, n_outputs)
+
+
+@dataclass(frozen=True)
+class SteepSoftmax(Softmax):
+    def value_and_gradient(self, scores, targets):
+        value, gradient = Softmax().value_and_gradient(3.0 * scores, targets)
+        return value, 3.0 * gradient
+
+
+@dataclass(frozen=True)
+class WideWestonWatkins(WestonWatkins):
+    margin: ClassVar[float] = 3.0
+
+
+OWN_LOSSES = [
+    WideHinge(),
+    WideSquaredHinge(),
+    SteepLogistic(),
+    HalfSquared(),
+    SteepSoftmax(),
+    WideWestonWatkins(),
+]
+
+
+@dataclass(frozen=True)
+class GroupValue(Regularizer):
+    """(|w_1..2| ^ 2 + 9 |w_3..5|^2) / 2, known by its value alone."""
+
+    name: ClassVar[str] = "group"
+    strengths: ClassVar[np.ndarray] = np.array([1.0, 1.0, 9.0, 9.0, 9.0])
+
+    def value(self, W):
+        return 0.5 * float((self.strengths * W**2).sum())
+
+
+@dataclass(frozen=True)
+class GroupGradient(GroupValue):
+    def gradient(self, W):
+        return self.strengths * W
+
+
+@dataclass(frozen=True)
+class GroupCurvature(GroupGradient):
+    def curvature_product(self, W, V):
+        return self.strengths * V
+
+    def conjugate(self, V):
+        return 0.5 * float((V**2 / self.strengths).sum())
+
+
+@dataclass(frozen=True)
+class GroupProx(GroupValue):
+    def prox(self, W, step):
+        return W / (1.0 + step * self.strengths)
+
+
+@dataclass(frozen=True)
+class GroupL1(Regularizer):
+    """|w_1..2|_2 + |w_3..5|_2, by its prox."""
+
+    name: ClassVar[str] = "group-l1"
+
+    def value(self, W):
+        return float(np.linalg.norm(W[:, :2]) + np.linalg.norm(W[:, 2:]))
+
+    def prox(self, W, step):
+        parts = [
+            part * max(0.0, 1.0 - step / max(np.linalg.norm(part), 1e-300)) for part in (W[:, :2], W[:, 2:])
+        ]
+        return np.hstack(parts)
+
+
+@dataclass(frozen=True)
+class DoubledL2(L2):
+    """An L2 with another value: nothing else of it may be inherited."""
+
+    def value(self, W):
+        return 10.0 * super().value(W)
+
+
+OWN_PENALTIES = [GroupValue(), GroupGradient(), GroupCurvature(), GroupProx(), GroupL1(), DoubledL2()]
+
+
+def least(risk):
+    """The least value of a risk by derivative-free search over its definition, good to about 1e-6."""
+    weights = risk.weights / risk.weights.sum()
+
+    def value(flat):
+        W, b = flat[: risk.n_outputs * 5].reshape(-1, 5), flat[risk.n_outputs * 5 :]
+        losses = risk.loss.value(risk.X @ W.T + b, risk.targets)
+        return float(weights @ losses) + risk.alpha * float(risk.regularizer.value(W))
+
+    start = np.zeros(risk.n_outputs * 6)
+    for method in ("Powell", "BFGS", "Powell"):
+        start = scipy_minimize(value, start, method=method, options={"maxiter": 5000}).x
+    return value(start)
+
+
+@pytest.mark.filterwarnings("ignore::nearline.ConvergenceWarning")
+@pytest.mark.parametrize("loss", OWN_LOSSES, ids=lambda loss: type(loss).__name__)
+def test_a_loss_of_ones_own_is_minimized_or_refused(loss):
+    risk = Risk(X, y, loss=loss, alpha=0.1)
+    best, served = least(risk), 0
+    for solver in SOLVERS.values():
+        if solver.refuses(risk) is None and solver.name != "gradient-descent":
+            found = minimize(risk, solver, tol=1e-6, max_iter=300 if solver.name == "sgd" else None)
+            served += 1
+            assert found.value <= best * (1.03 if solver.name == "sgd" else 1.0 + 1e-4), solver.name
+            assert found.gap is None or found.value - found.gap * risk.null_value <= best * (1 + 1e-6), (
+                solver.name
+            )
+    assert served
+    assert minimize(risk).value <= 1.03 * best
+    assert loss.compiled is None
+
+
+@pytest.mark.parametrize("regularizer", OWN_PENALTIES, ids=lambda r: type(r).__name__)
+def test_a_penalty_of_ones_own_is_minimized_or_refused(regularizer):
+    risk = Risk(X, y, loss="logistic", regularizer=regularizer, alpha=0.1)
+    best, served = least(risk), []
+    for solver in SOLVERS.values():
+        reason = solver.refuses(risk)
+        if reason is None:
+            found = minimize(risk, solver, tol=1e-6)
+            served.append(solver.name)
+            assert found.converged, solver.name
+            assert found.value == pytest.approx(best, rel=1e-4), solver.name
+        else:
+            assert regularizer.name in reason
+    gradient = ["gradient-descent", "conjugate-gradient", "lbfgs"]
+    wanted = {
+        "GroupValue": [],
+        "GroupGradient": gradient,
+        "GroupCurvature": ["gradient-descent", "newton-cg", *gradient[1:]],
+        "GroupProx": ["fista"],
+        "GroupL1": ["fista"],
+        "DoubledL2": [],
+    }
+    assert served == wanted[type(regularizer).__name__]
+
+
+def test_a_conjugate_of_ones_own_certifies():
+    risk = Risk(X, y, loss="logistic", regularizer=GroupCurvature(), alpha=0.1)
+    assert minimize(risk, tol=1e-8).gap <= 1e-8
+    assert minimize(Risk(X, y, regularizer=GroupGradient(), alpha=0.1)).gap is None
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared"])
+def test_what_no_solver_serves_is_refused(loss):
+    with pytest.raises(ValueError, match=r"No solver serves.*'group'|define"):
+        minimize(Risk(X, y, loss=loss, regularizer=GroupValue(), alpha=0.1))
+
+
+def test_steps_of_sgd_refuse_a_penalty_that_they_do_not_know():
+    with pytest.raises(ValueError, match="'group' is not one of them"):
+        sgd_step(Params.zeros(1, 5), X[0], 1, eta=0.1, alpha=0.1, regularizer=GroupProx())
+    with pytest.raises(ValueError, match="'group' is not one of them"):
+        LinearClassifier(regularizer=GroupProx()).partial_fit(X, y, classes=[0, 1])
+
+
+def test_a_family_member_of_ones_own_is_served_by_all():
+    @dataclass(frozen=True)
+    class Strong(Elastic):
+        name: ClassVar[str] = "strong"
+
+        @property
+        def l2(self):
+            return 4.0
+
+    own = minimize(Risk(X, y, regularizer=Strong(), alpha=0.1), tol=1e-10)
+    assert own.value == pytest.approx(minimize(Risk(X, y, alpha=0.4), tol=1e-10).value, rel=1e-8)
+    assert all(r.elastic is r for r in (L1(), L2(), ElasticNet(0.3)))
+
+
+def test_a_path_takes_a_penalty_of_ones_own():
+    values = [solution.value for _, solution in path(X, y, regularizer=GroupGradient(), alphas=[1.0, 0.1])]
+    assert values[0] == pytest.approx(least(Risk(X, y, regularizer=GroupGradient(), alpha=1.0)), rel=1e-4)
+
+
+def test_estimators_do_not_swap_a_loss_for_its_namesake():
+    three = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
+    model = LinearClassifier(loss=SteepLogistic(), alpha=0.1).fit(X, three)
+    assert isinstance(model.loss_, SteepLogistic)
+    two = LinearClassifier(loss=SteepSoftmax(), alpha=0.1).fit(X, y)
+    assert isinstance(two.loss_, SteepSoftmax)
+
+
+def test_a_value_without_its_own_slope_is_refused():
+    class Lazy(Hinge):
+        def phi(self, z):
+            return np.maximum(0.0, 2.0 - z)
+
+    class Lazier(Hinge):
+        def value(self, scores, targets):
+            return np.zeros(len(scores))
+
+    class Shifted(Hinge):
+        def phi(self, z):
+            return 1.0 + super().phi(z)
+
+    for wrong in (Lazy, Lazier):
+        with pytest.raises(ValueError, match="define dphi beside phi"):
+            Risk(X, y, loss=wrong())
+    assert Risk(X, y, loss=Shifted()).at(Params.zeros(1, 5)).value == 2.0
+
+
+def test_what_was_derived_for_another_value_is_forgotten():
+    wide = WideHinge()
+    assert wide.conjugate(np.zeros((1, 1)), np.zeros(1)) is None
+    assert wide.smoothed(1.0) is None
+    assert wide.null_bias(np.ones(2), 1) is None
+    assert SteepLogistic().probabilities(np.zeros((1, 1))) is None
+    assert WideWestonWatkins().conjugate(np.array([[1.0, -1.0]]), np.array([1]))[0] == -3.0
+    assert HalfSquared().conjugate(np.zeros((1, 1)), np.zeros(1)) is None
+
+
+@dataclass(frozen=True)
+class FlatAtZero(MarginLoss):
+    """The smoothed hinge of the page on losses of one's own: no row has curvature at W = 0."""
+
+    name: ClassVar[str] = "flat-at-zero"
+
+    def phi(self, z):
+        return np.clip(1.0 - z, 0.0, 1.0) ** 2 / 2 + np.maximum(0.0, -z)
+
+    def dphi(self, z):
+        return -np.clip(1.0 - z, 0.0, 1.0)
+
+    def d2phi(self, z):
+        return ((z > 0) & (z < 1)).astype(float)
+
+    def phi_conjugate(self, a):
+        return np.where((a >= -1) & (a <= 0), a + a * a / 2, np.inf)
+
+
+@pytest.mark.parametrize("alpha", [1e-1, 1e-5])
+@pytest.mark.parametrize("solver", ["auto", "newton", "irls", "newton-cg", "preconditioned-lbfgs"])
+def test_a_start_without_curvature_does_not_overflow(alpha, solver):
+    rows, labels = load_breast_cancer(return_X_y=True)
+    risk = Risk(scale(rows), labels, loss=FlatAtZero(), alpha=alpha)
+    reference = minimize(risk, "lbfgs", tol=1e-6)
+    found = minimize(risk, solver, tol=1e-6)
+    assert found.converged
+    assert found.value == pytest.approx(reference.value, rel=1e-4)
+    assert solver != "auto" or found.solver == "preconditioned-lbfgs"
+
+
+@pytest.mark.parametrize("solver", ["newton", "preconditioned-lbfgs"])
+def test_nor_without_a_penalty(solver):
+    found = minimize(Risk(X, y, loss=FlatAtZero(), alpha=0.0), solver)
+    assert found.converged
