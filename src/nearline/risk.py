@@ -56,7 +56,7 @@ class Risk:
     X : (n, D) array or sparse matrix; float32 stays float32.
     targets : (n,) class numbers 0 .. C-1, or (n, K) label distributions for losses that take them.
     loss, regularizer : names or objects.
-    alpha : strength of the regularizer.
+    alpha : strength of the regularizer, a number >= 0 or "1/n", see :func:`strength`.
     weights : (n,) sample weights; integer weights equal repeated rows.
     bias : whether b is free (else it stays 0).
     n_classes : number of classes, if not the largest target plus one.
@@ -77,7 +77,7 @@ class Risk:
         *,
         loss: Loss | str = "logistic",
         regularizer: Regularizer | str = "l2",
-        alpha: float = 1e-4,
+        alpha: float | str = 1e-4,
         weights: Array | None = None,
         bias: bool = True,
         n_classes: int | None = None,
@@ -88,7 +88,6 @@ class Risk:
         self.loss = named(loss, LOSSES, Loss, "loss")
         self.loss.check_slopes()
         self.regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
-        self.alpha = checked_alpha(alpha)
         if not isinstance(bias, (bool, np.bool_)):
             raise ValueError(f"bias must be True or False, got {bias!r}.")
         self.bias = bool(bias)
@@ -115,13 +114,14 @@ class Risk:
             raise ValueError(
                 "weights must be finite numbers >= 0 with a positive sum: they count how often a row is there."
             )
+        self.alpha = strength(alpha, self.total_weight)
         self.passes = passes_for(self.X, self.targets, self.weights, self.loss, self.n_outputs)
 
-    def with_alpha(self, alpha: float) -> "Risk":
+    def with_alpha(self, alpha: float | str) -> "Risk":
         """The same risk at another strength, sharing all that does not depend on it."""
         other = Risk.__new__(Risk)
         other.__dict__.update(self.__dict__)
-        other.alpha = checked_alpha(alpha)
+        other.alpha = strength(alpha, self.total_weight)
         return other
 
     @property
@@ -392,6 +392,18 @@ def named(given: Any, known: dict[str, Named], kind: Any, what: str) -> Named:
             f"Unknown {what} {given!r}: choose one of {', '.join(map(repr, known))}, or give a {kind.__name__} object."
         )
     return known[given]
+
+
+def strength(alpha: Any, total_weight: float) -> float:
+    """alpha as a number: "1/n" is 1 / S, S the sum of the weights, that is n where each row counts once.
+
+    Then S risk(W, b) = sum_i s_i loss_i + R(W): the strength of scikit-learn's C = 1 and of Ridge's alpha = 1.
+    """
+    if not isinstance(alpha, str):
+        return checked_alpha(alpha)
+    if alpha != "1/n":
+        raise ValueError(f"alpha must be a finite number >= 0 (0 means no penalty) or '1/n', got {alpha!r}.")
+    return 1.0 / total_weight
 
 
 def checked_alpha(alpha: Any) -> float:

@@ -1,13 +1,12 @@
 """KernelLeastSquares: ridge on coded labels in the space of a kernel's features (SPEC G5)."""
 
-import numbers
 from typing import Any, Self
 
 import numpy as np
 
 from nearline.arrays import Array
 from nearline.estimators._kernel import MEMORY, KernelScoring, count
-from nearline.estimators.least_squares import checked_alphas, keep_best
+from nearline.estimators.least_squares import checked_alphas, keep_best, one_alpha
 from nearline.kernels.expansion import Expansion
 from nearline.losses import Squared
 from nearline.solvers.gram_ridge import GramRidge
@@ -22,7 +21,7 @@ class KernelLeastSquares(KernelScoring):
     Parameters
     ----------
     kernel : as in :class:`KernelSVM`.
-    alpha : a number >= 0, or a sequence of them to choose from (C-like parameters of others are 1 / (n alpha)).
+    alpha : a number >= 0, "1/n" (one over the sum of the weights), or a sequence of numbers to choose from.
     bias : whether b is fitted; it is never penalized.
     class_weight : None, "balanced" or {label: weight}.
     scoring : what leave-one-out maximizes: None is minus the mean squared error, else a scorer of scikit-learn that
@@ -47,7 +46,7 @@ class KernelLeastSquares(KernelScoring):
     def __init__(
         self,
         kernel: Any = "rbf",
-        alpha: Any = 1e-3,
+        alpha: Any = "1/n",
         *,
         bias: bool = True,
         class_weight: Any = None,
@@ -63,8 +62,8 @@ class KernelLeastSquares(KernelScoring):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the scores to the coded labels; sample weights count as repetitions of items."""
-        alphas = checked_alphas(self.alpha)
         items, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
+        alphas = checked_alphas(self.alpha, float(weights.sum()))
         self._check_memory(count(items), "put nearline.Nystroem in front of LeastSquaresClassifier")
         used = weights > 0
         items, targets, weights = items[used], targets[used], weights[used]
@@ -74,7 +73,7 @@ class KernelLeastSquares(KernelScoring):
         codes = Squared().codes(targets, 1 if len(self.classes_) == 2 else len(self.classes_))
         ridge = GramRidge(K, codes, weights, bias=self.bias)
         self.alpha_ = alphas[0]
-        if not isinstance(self.alpha, numbers.Real):
+        if not one_alpha(self.alpha):
             keep_best(self, ridge.leave_one_out(alphas), alphas, targets, codes, weights, weights)
         self._keep(items, ridge, np.flatnonzero(used))
         return self

@@ -23,7 +23,7 @@ class KernelLogisticRegression(KernelScoring):
     Parameters
     ----------
     kernel : as in :class:`KernelSVM`.
-    alpha : strength of the penalty, > 0.
+    alpha : strength of the penalty, > 0; "1/n" is one over the sum of the weights.
     bias : whether b is fitted; it is never penalized.
     class_weight : None, "balanced" or {label: weight}.
     rank : largest number of coordinates; None is as many as there are items, or 2,000 if the Gram matrix does not fit.
@@ -34,6 +34,7 @@ class KernelLogisticRegression(KernelScoring):
     Attributes
     ----------
     dual_coef_, intercept_ : (landmarks, P) and (P,).
+    alpha_ : the alpha that was used.
     gap_, n_iter_, solver_, solution_ : how the fit went, as in :class:`LogisticRegression`.
     residual_ : share of sum k(x, x) that the coordinates leave out, about 0 if all items are landmarks.
 
@@ -50,7 +51,7 @@ class KernelLogisticRegression(KernelScoring):
     def __init__(
         self,
         kernel: Any = "rbf",
-        alpha: float = 1e-3,
+        alpha: float | str = "1/n",
         *,
         bias: bool = True,
         class_weight: Any = None,
@@ -82,6 +83,7 @@ class KernelLogisticRegression(KernelScoring):
             bias=self.bias,
             n_classes=n_classes,
         )
+        self.alpha_ = risk.alpha
         self.solution_ = minimize(risk, "auto", tol=self.tol)
         self._keep(marks)
         self.solution_.warn(self.tol)

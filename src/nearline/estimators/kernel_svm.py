@@ -11,7 +11,7 @@ from nearline.decision import decide
 from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits
 from nearline.estimators._pairs import Pairs
 from nearline.kernels.expansion import Expansion
-from nearline.risk import checked_alpha
+from nearline.risk import strength
 from nearline.solvers import ConvergenceWarning
 from nearline.solvers.smo import Problem, certificates, smo, smo_by_parts
 
@@ -27,7 +27,7 @@ class KernelSVM(KernelScoring):
     ----------
     kernel : "rbf", "linear", "polynomial", "precomputed", or an object such as ``RBF(0.1)`` or
         ``Normalized(Subsequence(3))``.
-    alpha : strength of the penalty, > 0 (C of other libraries is 1 / (n alpha)).
+    alpha : strength of the penalty, > 0 (C of other libraries is 1 / (n alpha)); "1/n" is their C = 1.
     multiclass : "one-vs-one" or "one-vs-rest".
     class_weight : None, "balanced" or {label: weight}.
     tol : largest violation of the optimality conditions, in units of the margin (as in LIBSVM). ``gap_`` is what it
@@ -37,6 +37,7 @@ class KernelSVM(KernelScoring):
 
     Attributes
     ----------
+    alpha_ : the alpha that was used.
     support_ : numbers of the training items with a coefficient in some problem.
     dual_coef_, intercept_ : (support items, problems) and (problems,): scores are K(x, support) dual_coef_ + intercept_.
     pairs_ : (problems, 2) class numbers, for one-vs-one; else None.
@@ -57,7 +58,7 @@ class KernelSVM(KernelScoring):
     def __init__(
         self,
         kernel: Any = "rbf",
-        alpha: float = 1e-3,
+        alpha: float | str = "1/n",
         *,
         multiclass: str = "one-vs-one",
         class_weight: Any = None,
@@ -75,14 +76,15 @@ class KernelSVM(KernelScoring):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the machine; sample weights count as repetitions of items."""
-        if checked_alpha(self.alpha) == 0:
+        self._check_limits()
+        given, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
+        self.alpha_ = strength(self.alpha, float(weights.sum()))
+        if self.alpha_ == 0:
             raise ValueError(
                 "alpha must be > 0: without a penalty there is no machine; take a small one such as 1e-6."
             )
-        self._check_limits()
-        given, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
         items = self.kernel_.light(given)
-        C = weights / (weights.sum() * self.alpha)
+        C = weights / (weights.sum() * self.alpha_)
         layout = self.layout(targets, len(self.classes_))
         problems = layout.problems(C)
         gram = self.kernel_.takes == "gram"

@@ -11,7 +11,7 @@ from nearline.arrays import Array
 from nearline.decision import decide
 from nearline.estimators.linear import LinearClassifier
 from nearline.losses import Squared
-from nearline.risk import Risk, checked_alpha
+from nearline.risk import Risk, checked_alpha, strength
 from nearline.solvers import RidgeFactorization, minimize
 
 
@@ -28,8 +28,8 @@ class LeastSquaresClassifier(LinearClassifier):
 
     Parameters
     ----------
-    alpha : a number >= 0, or a sequence of them to choose from by leave-one-out (a refit on n - 1 rows at the same
-        alpha; scikit-learn's Ridge has S alpha).
+    alpha : a number >= 0, "1/n" (that is 1 / S, the 1 of scikit-learn's Ridge, which has S alpha), or a sequence of
+        numbers to choose from by leave-one-out (a refit on n - 1 rows at the same alpha).
     bias : whether b is fitted; it is never penalized.
     class_weight : None, "balanced" or {label: weight}.
     scoring : what leave-one-out maximizes: None is minus the mean squared error of the scores, else any scorer of
@@ -69,7 +69,7 @@ class LeastSquaresClassifier(LinearClassifier):
 
     def __init__(
         self,
-        alpha: Any = 1e-4,
+        alpha: Any = "1/n",
         *,
         bias: bool = True,
         class_weight: Any = None,
@@ -85,7 +85,7 @@ class LeastSquaresClassifier(LinearClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the scores to the coded labels; sample weights count as repetitions of rows."""
         X, targets, weights = self._validate_fit(X, y, sample_weight, self.class_weight)
-        alphas = checked_alphas(self.alpha)
+        alphas = checked_alphas(self.alpha, float(weights.sum()))
         risk = Risk(
             X,
             targets,
@@ -98,7 +98,7 @@ class LeastSquaresClassifier(LinearClassifier):
         )
         start = None
         self.alpha_ = alphas[0]
-        if not isinstance(self.alpha, numbers.Real):
+        if not one_alpha(self.alpha):
             codes = Squared().codes(risk.targets, risk.n_outputs)
             factors = RidgeFactorization(risk.X, codes, weights, bias=self.bias)
             given = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -162,10 +162,15 @@ def score_of(
         ) from error
 
 
-def checked_alphas(alpha: Any) -> list[float]:
-    """One number, or a sequence of at least one, as a list."""
-    if isinstance(alpha, numbers.Real):
-        return [checked_alpha(alpha)]
+def one_alpha(alpha: Any) -> bool:
+    """Whether alpha is one strength, not a sequence to choose from."""
+    return isinstance(alpha, (numbers.Real, str))
+
+
+def checked_alphas(alpha: Any, total_weight: float) -> list[float]:
+    """One strength, or a sequence of at least one number, as a list."""
+    if one_alpha(alpha):
+        return [strength(alpha, total_weight)]
     try:
         alphas = [checked_alpha(one) for one in alpha]
     except TypeError:

@@ -11,7 +11,7 @@ from nearline.decision import decide
 from nearline.estimators._base import Classifier, class_weights, encoded
 from nearline.losses import BINARY, JOINT, LOSSES, Loss
 from nearline.params import Params
-from nearline.risk import Risk, checked_alpha, named
+from nearline.risk import Risk, named, strength
 from nearline.scores import LinearScore
 from nearline.solvers import SGD, Solution, minimize
 
@@ -101,7 +101,8 @@ class LinearClassifier(LinearModel):
     ----------
     loss : name or Loss; see ``nearline.LOSSES``.
     regularizer : name ("none", "l2", "l1", "elastic-net") or Regularizer.
-    alpha : strength of the regularizer (scikit-learn's C is 1 / (n alpha)).
+    alpha : strength of the regularizer, a number >= 0; "1/n" is one over the sum of the weights, scikit-learn's C = 1
+        (its C is 1 / (n alpha)).
     multiclass : "auto" | "joint" | "one-vs-rest"; auto is joint where the loss has a smooth joint form.
     bias : whether b is fitted; it is never penalized.
     class_weight : None, "balanced" or {label: weight}.
@@ -112,6 +113,7 @@ class LinearClassifier(LinearModel):
     Attributes
     ----------
     coef_, intercept_, classes_ : as in scikit-learn.
+    alpha_ : the alpha that was used, a number.
     gap_ : certified relative duality gap, None where there is none.
     n_iter_, objective_path_, solver_, solution_ : how the fit went.
     loss_ : the loss that was minimized (two classes use one score).
@@ -136,7 +138,7 @@ class LinearClassifier(LinearModel):
         self,
         loss: Any = "logistic",
         regularizer: Any = "l2",
-        alpha: float = 1e-4,
+        alpha: float | str = "1/n",
         *,
         multiclass: str = "auto",
         bias: bool = True,
@@ -210,8 +212,9 @@ class LinearClassifier(LinearModel):
         It goes on from a fitted model, or from zero: then the first call needs all ``classes``.
 
         The step size goes on where the last batch ended; ``solver`` may be an :class:`nearline.SGD` with a schedule.
+        With alpha = "1/n" each batch uses one over the weight of all rows seen so far.
         """
-        progress = getattr(self, "progress_", None)
+        progress, seen = getattr(self, "progress_", None), getattr(self, "seen_weight_", 0.0)
         fitted = getattr(self, "coef_", None) is not None
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=not fitted
@@ -232,14 +235,17 @@ class LinearClassifier(LinearModel):
         if progress is None:
             start = Params.of(self.coef_, self.intercept_) if fitted else Params.zeros(n_outputs, X.shape[1])
             progress = self.progress_ = sgd.begin(start)
+        weights = self._weighted_batch(weights, targets)
+        self.seen_weight_ = seen + float(weights.sum())
+        self.alpha_ = strength(self.alpha, self.seen_weight_)
         params = sgd.partial_fit(
             progress,
             X,
             targets,
             loss=self.loss_,
             regularizer=self.regularizer,
-            alpha=checked_alpha(self.alpha),
-            weights=self._weighted_batch(weights, targets),
+            alpha=self.alpha_,
+            weights=weights,
             bias=self.bias,
         )
         self.coef_, self.intercept_ = params.W.astype(X.dtype), params.b.astype(X.dtype)
@@ -264,6 +270,7 @@ class LinearClassifier(LinearModel):
         self.coef_ = solution.params.W.astype(dtype)
         self.intercept_ = solution.params.b.astype(dtype)
         self.loss_ = risk.loss
+        self.alpha_, self.seen_weight_ = risk.alpha, risk.total_weight
         self.gap_ = solution.gap
         self.n_iter_ = max(solution.n_iter, 1)
         self.objective_path_ = solution.trace
@@ -304,7 +311,7 @@ class LogisticRegression(LinearClassifier):
 
     def __init__(
         self,
-        alpha: float = 1e-4,
+        alpha: float | str = "1/n",
         regularizer: Any = "l2",
         *,
         multiclass: str = "auto",
@@ -346,7 +353,7 @@ class SparsemaxClassifier(LinearClassifier):
 
     def __init__(
         self,
-        alpha: float = 1e-4,
+        alpha: float | str = "1/n",
         regularizer: Any = "l2",
         *,
         bias: bool = True,

@@ -1,5 +1,6 @@
 """One-vs-rest and one-vs-one: many classes by any two-class estimator (SPEC E9)."""
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -132,7 +133,8 @@ class OneVsOne(Reduction):
     scale_alpha : bool
         Reductions keep C: a problem with weight S_ij of the total S gets alpha S / S_ij, so that the sum of its losses
         is weighed against the penalty as in the whole (scikit-learn's C = 1 / (S alpha) does not change). It concerns
-        nearline's estimators that have an ``alpha``, alone or inside a Pipeline; others are left as they are.
+        nearline's estimators whose ``alpha`` is a number, alone or inside a Pipeline ("1/n" is one over S_ij of itself);
+        others are left as they are.
 
     Attributes
     ----------
@@ -198,4 +200,7 @@ def _alphas(estimator: Any) -> dict[str, float]:
     parameters = {"": estimator, **estimator.get_params(deep=True)}
     owners = {name: thing for name, thing in parameters.items() if isinstance(thing, Classifier)}
     names = {f"{owner}__alpha" if owner else "alpha" for owner in owners}
-    return {name: float(parameters[name]) for name in names if name in parameters}
+    numeric = {name: parameters[name] for name in names if isinstance(parameters.get(name), numbers.Real)}
+    return {
+        name: float(alpha) for name, alpha in numeric.items()
+    }  # "1/n" is scaled already: n is the pair's own

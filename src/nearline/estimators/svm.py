@@ -20,13 +20,14 @@ class LinearSVM(LinearClassifier):
 
     Parameters
     ----------
-    alpha : strength of the L2 penalty (C of other libraries is 1 / (n alpha)).
+    alpha : strength of the L2 penalty (C of other libraries is 1 / (n alpha)); "1/n" is their C = 1.
     loss : "squared-hinge" or "hinge" (one-vs-rest above two classes), "weston-watkins" or "crammer-singer" (joint).
     hard_margin : require y f >= 1 on every row instead; ``alpha`` is then not used. Rows must be separable.
     bias, class_weight, solver, tol, warm_start : as in :class:`LinearClassifier`.
 
     Attributes
     ----------
+    alpha_ : the alpha that was used; of a hard margin one that is small enough.
     support_ : numbers of the rows that hold the boundary (positive loss or a positive dual variable).
     margin_ : smallest geometric margin of the training rows, y f / |w| (joint: (f_y - max f_c) / |W|); at a hard margin
         1 / |w|. Negative where a row is misclassified.
@@ -47,7 +48,7 @@ class LinearSVM(LinearClassifier):
 
     def __init__(
         self,
-        alpha: float = 1e-4,
+        alpha: float | str = "1/n",
         loss: str = "squared-hinge",
         *,
         hard_margin: bool = False,
