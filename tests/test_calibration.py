@@ -248,14 +248,13 @@ def test_brier_score_equals_scikit_learn():
     scores, codes = noisy(300, 2)
     p = softmax(scores, axis=1)
     labels = np.array(["no", "yes"])
-    twice = 2 * brier_score_loss(codes, p[:, 1])
-    np.testing.assert_allclose(brier_score(labels[codes], p, labels), twice)
+    np.testing.assert_allclose(brier_score(labels[codes], p, labels), brier_score_loss(codes, p[:, 1]))
     scores, codes = noisy(300, 4)
     p = softmax(scores, axis=1)
     by_hand = np.mean([sum((p[i, c] - (codes[i] == c)) ** 2 for c in range(4)) for i in range(300)])
     np.testing.assert_allclose(brier_score(codes, p, range(4)), by_hand)
     assert brier_score([0, 1], [[1, 0], [0, 1]], [0, 1]) == 0.0
-    assert brier_score([1, 0], [[1, 0], [0, 1]], [0, 1]) == 2.0
+    assert brier_score([1, 0], [[1, 0], [0, 1]], [0, 1]) == 1.0
 
 
 def test_reliability_curve_equals_scikit_learn():

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn import metrics
 from sklearn.datasets import load_digits, load_wine
 
 pytest.importorskip("typer")
@@ -370,3 +371,56 @@ def test_errors_speak_of_options(tmp_path, capsys):
     said = capsys.readouterr().err
     assert "give --read header=no if its only line is a row" in said
     assert "=False" not in said
+
+
+def test_evaluate_prints_scikit_learns_numbers(tmp_path, capsys):
+    """Every score that is printed, from the labels and probabilities that ``predict`` writes."""
+    rng = np.random.default_rng(0)
+    ill = rng.random(200) < 0.3
+    state = np.where(ill, "ill", "well")
+    table = pl.DataFrame(rng.normal(size=(200, 3)) + ill[:, None], schema=list("abc"))
+    table = table.with_columns(state=pl.Series(state))
+    table[:120].write_csv(tmp_path / "train.csv")
+    table[120:].write_csv(tmp_path / "new.csv")
+    out, new = tmp_path / "out", str(tmp_path / "new.csv")
+    made = [
+        "try",
+        str(tmp_path / "train.csv"),
+        "--target",
+        "state",
+        "--metric",
+        "f1,auc",
+        "--preset",
+        "quick",
+    ]
+    assert run([*made, "--include", "logistic, L2", "--out", str(out)]) == 0
+    assert "f1 (positive: ill)" in capsys.readouterr().out
+    model = str(out / "model.nearline")
+    assert run(["predict", model, new, "--proba", "--out", str(tmp_path / "said.csv")]) == 0
+    said, truth = pl.read_csv(tmp_path / "said.csv"), state[120:]
+    labels, p = said[:, 0].to_numpy(), said[:, 1:3].to_numpy()
+    for options, positive, own in ([], "ill", p[:, 0]), (["--positive", "well"], "well", p[:, 1]):
+        capsys.readouterr()
+        assert run(["evaluate", model, new, "--json", *options]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["positive"] == positive
+        expected = {
+            "accuracy": metrics.accuracy_score(truth, labels),
+            "balanced-accuracy": metrics.balanced_accuracy_score(truth, labels),
+            "precision": metrics.precision_score(truth, labels, pos_label=positive),
+            "recall": metrics.recall_score(truth, labels, pos_label=positive),
+            "f1": metrics.f1_score(truth, labels, pos_label=positive),
+            "mcc": metrics.matthews_corrcoef(truth, labels),
+            "auc": metrics.roc_auc_score(truth == positive, own),
+            "average-precision": metrics.average_precision_score(truth == positive, own),
+            "log-loss": metrics.log_loss(truth, p),
+            "brier": metrics.brier_score_loss(truth == positive, own),
+        }
+        assert found["scores"] == pytest.approx(expected, abs=1e-5)
+    assert run(["evaluate", model, new, "--positive", "WELL"]) == 0
+    assert "f1 (positive: well)" in capsys.readouterr().out
+    assert run(["evaluate", model, new, "--positive", "sick"]) == 2
+    assert (
+        "--positive names one of two classes, got 'sick'; the classes are ill, well."
+        in capsys.readouterr().err
+    )

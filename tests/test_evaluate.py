@@ -164,7 +164,7 @@ def test_scores_equal_scikit_learns(n_classes, weighted):
     assert by["log-loss"] == pytest.approx(metrics.log_loss(truth, p, sample_weight=w))
     if n_classes == 2:
         assert by["auc"] == pytest.approx(metrics.roc_auc_score(truth, p[:, 1], sample_weight=w))
-        assert by["brier"] == pytest.approx(2 * metrics.brier_score_loss(truth, p[:, 1], sample_weight=w))
+        assert by["brier"] == pytest.approx(metrics.brier_score_loss(truth, p[:, 1], sample_weight=w))
     elif not weighted:
         assert by["auc"] == pytest.approx(metrics.roc_auc_score(truth, p, multi_class="ovr"))
 

@@ -64,6 +64,20 @@ class Answers:
         scores = None if self.scores is None else self.scores[numbers]
         return Answers(self.labels[numbers], self.n_classes, scores, chances, logs)
 
+    def turned(self) -> "Answers":
+        """Of two classes the first in the place of the second."""
+
+        def reversed_columns(made: Callable[[], Array] | None) -> Callable[[], Array] | None:
+            return None if made is None else lambda: made()[:, ::-1]
+
+        return Answers(
+            1 - self.labels,
+            2,
+            None if self.scores is None else -self.scores,
+            reversed_columns(None if self.chances is None else lambda: self._probabilities),
+            reversed_columns(None if self.log_chances is None else lambda: self._log_probabilities),
+        )
+
     def ranking(self) -> Array | None:
         """Numbers that put rows in order for each class, (m,) for the second of two classes, else (m, C).
 
@@ -177,12 +191,14 @@ class Foretold(ClassifierMixin, BaseEstimator):
         self.answers = answers
         self.classes = classes
         self.classes_ = classes
+        self.refused = False  # whether what it was last asked for is not there
 
     def __getattribute__(self, name: str) -> Any:
-        if name == "predict_proba" and self.answers.chances is None:
-            raise AttributeError("These answers have no probabilities.")
-        if name == "decision_function" and self.answers.scores is None:
-            raise AttributeError("These answers have no scores.")
+        if name in ("predict_proba", "decision_function"):
+            proba = name == "predict_proba"
+            self.refused = (self.answers.chances if proba else self.answers.scores) is None
+            if self.refused:
+                raise AttributeError(f"These answers have no {'probabilities' if proba else 'scores'}.")
         return super().__getattribute__(name)
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -206,9 +222,9 @@ def _numbers(X: Any) -> Array:
     return np.asarray(X)[:, 0].astype(np.intp)
 
 
-def judgement(judge: Any, answers: Answers, classes: Array, codes: Array, weights: Array | None) -> float:
+def judgement(judge: Any, foretold: Foretold, codes: Array, weights: Array | None) -> float:
     """What a scorer of scikit-learn, or a function (estimator, X, y), says of answers about rows of known classes."""
     weighted = weights is not None and "sample_weight" in inspect.signature(judge).parameters
     extra = {"sample_weight": weights} if weighted else {}
     numbers = np.arange(len(codes), dtype=np.float64)[:, None]
-    return float(judge(Foretold(answers, classes), numbers, classes[codes], **extra))
+    return float(judge(foretold, numbers, foretold.classes_[codes], **extra))

@@ -37,6 +37,9 @@ Read = Annotated[
 ]
 ModelFile = Annotated[Path, typer.Argument(help="a file that 'nearline try' wrote")]
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
+Positive = Annotated[
+    str | None, typer.Option(help="positive one of two classes (default: 1 or true, else the rarer)")
+]
 Seed = Annotated[int, typer.Option(help="decides folds and test rows")]
 Force = Annotated[bool, typer.Option("--force", help="write over files that are there")]
 Picture = Annotated[Path | None, typer.Option(help="file of the picture: .png, .svg or .pdf")]
@@ -60,6 +63,7 @@ def try_(
     metric: Annotated[
         str, typer.Option(help="what decides; several with commas: accuracy,log-loss")
     ] = "accuracy",
+    positive: Positive = None,
     cv: Annotated[int, typer.Option(help="folds")] = 5,
     groups: Annotated[str | None, typer.Option(help="column: rows of one group stay together")] = None,
     time: Annotated[str | None, typer.Option(help="column to sort by: test on the last rows")] = None,
@@ -86,7 +90,7 @@ def try_(
     reading = Reading.of(target, labels, columns, drop, read)
     return run_try(
         Request(
-            data, reading, metric.split(","), cv, groups, time, test, _families(include), _families(exclude) or (),
+            data, reading, metric.split(","), positive, cv, groups, time, test, _families(include), _families(exclude) or (),
             preset, time_limit, seed, jobs, out, force, json, quiet,
         )
     )  # fmt: skip
@@ -133,6 +137,7 @@ def evaluate(
     model: ModelFile,
     data: Data,
     target: Target = None,
+    positive: Positive = None,
     labels: Labels = None,
     read: Read = None,
     json: AsJson = False,
@@ -141,7 +146,7 @@ def evaluate(
     from nearline.cli._reading import Reading
     from nearline.cli._use import run_evaluate
 
-    run_evaluate(model, data, Reading.of(target, labels, options=read), json)
+    run_evaluate(model, data, Reading.of(target, labels, options=read), positive, json)
 
 
 @app.command(epilog="Example:  nearline inspect nearline-out/model.nearline")

@@ -16,6 +16,7 @@ import numpy as np
 from nearline import __version__, num_threads
 from nearline.cli._errors import STOPPED, UsageError, as_usage, check_least, in_options
 from nearline.cli._output import Output, check_folder
+from nearline.cli._positive import label_of
 from nearline.cli._reading import Reading, features_of, ordered, show, without
 from nearline.data import DataError, Table
 from nearline.estimators import KNeighborsClassifier
@@ -32,6 +33,7 @@ class Request:
     data: Path
     reading: Reading
     metrics: list[str]
+    positive: str | None
     cv: int
     groups: str | None
     time: str | None
@@ -62,6 +64,7 @@ def run_try(request: Request) -> int:
         include=request.include,
         exclude=request.exclude,
         scoring=request.metrics,
+        pos_label=label_of(request.positive, y),
         folds=request.cv,
         test=test,
         split="time" if request.time else "auto",
@@ -149,6 +152,7 @@ def _facts(
         "shape": list(description.shape),
         "zero_based": schema.zero_based,
         "classes": contest.classes_.tolist(),
+        "positive": contest.positive_,
         "model": str(contest.chosen_),
         "representation": contest.chosen_.representation,
         "cross_validation": {

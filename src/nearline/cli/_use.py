@@ -10,6 +10,7 @@ from nearline.answers import answers_of
 from nearline.cli._errors import note
 from nearline.cli._explain import STRONGEST, Explainer
 from nearline.cli._output import clean
+from nearline.cli._positive import label_of
 from nearline.cli._reading import (
     Reading,
     files_of,
@@ -24,9 +25,21 @@ from nearline.data import DataError
 from nearline.files import inspect as inspected
 from nearline.files import load
 from nearline.selection.opened import LockedRows, fingerprint, intervals_of
-from nearline.selection.scoring import SCORERS
+from nearline.selection.scoring import scorers_for
 
 KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}
+EVALUATED = [
+    "accuracy",
+    "balanced-accuracy",
+    "precision",
+    "recall",
+    "f1",
+    "mcc",
+    "auc",
+    "average-precision",
+    "log-loss",
+    "brier",
+]
 LONG = 300  # characters of a fact that are shown
 
 
@@ -77,7 +90,7 @@ def _answers(explainer: Explainer, X: Any, proba: bool, explain: bool) -> list[l
     return lines
 
 
-def run_evaluate(model_file: Path, data: Path, reading: Reading, as_json: bool) -> None:
+def run_evaluate(model_file: Path, data: Path, reading: Reading, positive: str | None, as_json: bool) -> None:
     """Scores with intervals on labeled rows."""
     model, schema = load(model_file), model_schema(model_file)
     known = inspected(model_file).facts or {}
@@ -91,24 +104,28 @@ def run_evaluate(model_file: Path, data: Path, reading: Reading, as_json: bool) 
     classes = np.unique(np.concatenate([model.classes_, y]))
     codes = np.searchsorted(classes, y)
     answers = answers_of(model, rows_of(table.X), classes).settled()
-    scorers = [SCORERS[name] for name in ("accuracy", "balanced-accuracy", "auc", "log-loss")]
+    chosen = known.get("positive") if positive is None and len(classes) == 2 else label_of(positive, classes)
+    scorers, positive_label = scorers_for(EVALUATED, classes, codes, chosen)
     intervals = intervals_of(answers, codes, classes, LockedRows(y), scorers, 0)
     scores = {s.name: s(answers, codes, classes) for s in scorers}
     seen = known.get("fingerprint") == fingerprint(table.X, y)
     if as_json:
         bounds = {name: [interval.low, interval.high] for name, interval in intervals.items()}
-        found = {"rows": len(y), "scores": scores, "intervals": bounds, "seen_in_training": seen}
+        found = {"rows": len(y), "positive": positive_label, "ranked_by": answers.ranked_by, "scores": scores}
+        found |= {"intervals": bounds, "seen_in_training": seen}
         print(json.dumps(clean(found)))
         return
     print(f"{data}: {len(y):,} rows")
     tell_notes(table)
     if seen:
         note("these are the rows that the model was made of: what it scores on them is no test")
-    for name, score in scores.items():
-        interval = intervals[name]
+    for scorer in scorers:
+        score, interval = scores[scorer.name], intervals[scorer.name]
         shown = "n/a" if np.isnan(score) else f"{score:.4f}"
         bounds_said = f" (95% interval {interval.low:.4f} to {interval.high:.4f})" if interval.defined else ""
-        print(f"  {name} {shown}{bounds_said}")
+        print(f"  {scorer.title} {shown}{bounds_said}")
+    if answers.ranked_by is not None:
+        print(f"  auc, average-precision: rows ranked by {answers.ranked_by}")
 
 
 def run_inspect(model_file: Path, as_json: bool) -> None:

@@ -153,8 +153,9 @@ def score_of(
     labels = decide(scores, np.arange(len(classes)))
     answers = Answers(labels, len(classes), scores[:, 0] if scores.shape[1] == 1 else scores)
     try:
-        scorer = check_scoring(Foretold(answers, classes), scoring=scoring)
-        return judgement(scorer, answers, classes, targets, weights)
+        foretold = Foretold(answers, classes)
+        scorer = check_scoring(foretold, scoring=scoring)
+        return judgement(scorer, foretold, targets, weights)
     except AttributeError as error:
         raise ValueError(
             f"scoring={scoring!r} needs probabilities, and the squared loss defines none: use one that needs labels or "

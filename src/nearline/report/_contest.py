@@ -77,6 +77,7 @@ def leaderboard_facts(contest: TryThemAll) -> dict[str, Any]:
         "score": name,
         "larger_is_better": board.primary.sign > 0,
         "scores": [scorer.name for scorer in board.scorers],
+        "titles": {scorer.name: scorer.title for scorer in board.scorers},
         "families": [
             _entry_facts(board, entry)
             | {"not_distinguishable": id(entry) in alike, "folds": rounded(entry.scores[name], 6)}

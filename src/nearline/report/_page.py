@@ -98,6 +98,7 @@ def _header(facts: dict[str, Any]) -> Html:
 def _result(facts: dict[str, Any]) -> Html:
     """The outcome in two or three sentences."""
     model, name = facts["model"], facts["leaderboard"]["score"]
+    title = facts["leaderboard"]["titles"][name]
     who = h("strong", name_of(model["family"]))
     how = (
         f" ({named(model['parameters'])})" if model["parameters"] else ""
@@ -111,7 +112,7 @@ def _result(facts: dict[str, Any]) -> Html:
                 count(len(facts["leaderboard"]["candidates"]), "candidate"),
                 ": ",
                 who,
-                f"{how}. In cross-validation its {name} is {mean}, which is optimistic, as it was chosen by it; no test "
+                f"{how}. In cross-validation its {title} is {mean}, which is optimistic, as it was chosen by it; no test "
                 "rows have been opened.",
             ]
         )
@@ -125,7 +126,7 @@ def _result(facts: dict[str, Any]) -> Html:
         said = f" is right on {one['score']:.1%} of {count(test['rows'], 'test row')}{bounds}. "
         said += f"Always calling the most frequent class is right on {test['majority']:.1%}."
     else:
-        said = f" has {name} {number(one['score'])} on {count(test['rows'], 'test row')}{bounds}."
+        said = f" has {title} {number(one['score'])} on {count(test['rows'], 'test row')}{bounds}."
     return join([who, how, said])
 
 
@@ -145,7 +146,7 @@ def _figures(facts: dict[str, Any]) -> Html:
     if test is not None:
         one = test["scores"][name]
         bounds = "no interval" if one["reason"] else f"{number(one['low'], 3)} to {number(one['high'], 3)}"
-        shown.append((number(one["score"], 3), f"test {name}", bounds))
+        shown.append((number(one["score"], 3), f"test {board['titles'][name]}", bounds))
     spread = (
         ""
         if folds["deviation"] is None

@@ -46,13 +46,13 @@ def _interrupted(board: dict[str, Any]) -> Html | None:
 def _families(facts: dict[str, Any]) -> Html:
     board = facts["leaderboard"]
     scale = _scale_of(board["families"])
-    others = board["scores"][1:]
+    titles, others = board["titles"], board["scores"][1:]
     ends = h("span", h("span", f"{scale.low:.3g}"), h("span", f"{scale.high:.3g}"), class_="ends")
     head: list[Any] = [
         "Family",
-        h("th", ends, scope="col", class_="strip-cell", aria_label=f"{board['score']}, drawn"),
-        h("th", board["score"], scope="col", class_="n"),
-        *(h("th", name, scope="col", class_="n opt") for name in others),
+        h("th", ends, scope="col", class_="strip-cell", aria_label=f"{titles[board['score']]}, drawn"),
+        h("th", titles[board["score"]], scope="col", class_="n"),
+        *(h("th", titles[name], scope="col", class_="n opt") for name in others),
         *(h("th", name, scope="col", class_="n opt") for name in ("Fit", "Predict", "Size")),
     ]
     chosen = facts["model"]
@@ -121,8 +121,8 @@ def _nested(facts: dict[str, Any]) -> Html | None:
     scores = [score for score in (nested or {}).get(name, []) if score is not None]
     if not scores:
         return None
-    mean = sum(scores) / len(scores)
-    said = f"Nested cross-validation, which chooses anew on every fold, gives {name} {number(mean)} for the whole procedure."
+    mean, title = sum(scores) / len(scores), facts["leaderboard"]["titles"][name]
+    said = f"Nested cross-validation, which chooses anew on every fold, gives {title} {number(mean)} for the whole procedure."
     return h("p", said)
 
 
@@ -131,7 +131,7 @@ def _candidates(facts: dict[str, Any]) -> Html:
     shown = board["candidates"][:MOST_CANDIDATES]
     left = len(board["candidates"]) - len(shown)
     names = ["Rank", "Family", "Data", "Parameters"]
-    measures = [*board["scores"], "± deviation", "Fit, s", "Predict, s", "Bytes"]
+    measures = [*board["titles"].values(), "± deviation", "Fit, s", "Predict, s", "Bytes"]
     head: list[Any] = [
         *(h("th", name, scope="col", data_sort="text" if i else "number") for i, name in enumerate(names)),
         *(h("th", name, scope="col", data_sort="number", class_="n") for name in measures),
@@ -223,7 +223,7 @@ def _panel(curve: dict[str, Any], board: dict[str, Any]) -> Html:
     )
     others = ", ".join(part for part in (curve["representation"], named(curve["others"])) if part)
     caption = h("figcaption", h("b", name_of(curve["family"])), h("small", f"{others}; {choice}"))
-    chart = curve_chart(curve, board["score"], larger=board["larger_is_better"])
+    chart = curve_chart(curve, board["titles"][board["score"]], larger=board["larger_is_better"])
     return h("figure", caption, chart)
 
 

@@ -63,12 +63,12 @@ def _scores(test: dict[str, Any]) -> Html:
     head: list[Any] = ["Score", *(h("th", name, scope="col", class_="n") for name in names)]
     rows: list[list[Any]] = [
         [
-            h("th", name, scope="row"),
+            h("th", one["title"], scope="row"),
             h("td", h("b", number(one["score"])), class_="n"),
             _interval(one),
             h("td", number(one["cross_validation"]), class_="n"),
         ]
-        for name, one in test["scores"].items()
+        for one in test["scores"].values()
     ]
     rows.append(
         [

@@ -29,6 +29,7 @@ def opened_facts(opened: Opened) -> dict[str, Any]:
         "refitted": opened.refitted,
         "calibrated": opened.calibrated,
         "classes": opened.classes.tolist(),
+        "positive": opened.positive,
         "confusion": opened.confusion.tolist() if len(opened.classes) <= MOST_MATRIX else None,
         "confused": _confused(opened),
         "per_class": opened.per_class(),
@@ -40,6 +41,7 @@ def opened_facts(opened: Opened) -> dict[str, Any]:
 def _score(opened: Opened, name: str) -> dict[str, Any]:
     interval = opened.intervals[name]
     return {
+        "title": opened.titles.get(name, name),
         "score": opened.scores[name],
         "low": interval.low,
         "high": interval.high,
@@ -63,12 +65,13 @@ def _confused(opened: Opened) -> list[dict[str, Any]]:
 
 
 def _ranking(opened: Opened) -> dict[str, Any]:
-    """ROC and precision-recall curves: of the second of two classes, else of each class against the rest."""
-    ranking = opened.answers.ranking()
+    """ROC and precision-recall curves: of the positive one of two classes, else of each class against the rest."""
+    labels = opened.classes.tolist()
+    first = len(labels) == 2 and opened.positive == labels[0]
+    ranking = (opened.answers.turned() if first else opened.answers).ranking()
     if ranking is None:
         return {"said": "The model gives neither scores nor probabilities, so there is no ranking to judge."}
-    labels = opened.classes.tolist()
-    columns = {1: ranking} if ranking.ndim == 1 else dict(enumerate(ranking.T))
+    columns = {0 if first else 1: ranking} if ranking.ndim == 1 else dict(enumerate(ranking.T))
     judged, without = [], []
     for c, scores in columns.items():
         own = opened.codes == c

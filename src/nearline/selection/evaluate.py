@@ -20,7 +20,7 @@ from nearline.selection.families.alone import Own
 from nearline.selection.families.neighbors import NearestNeighbors
 from nearline.selection.families.paths import Path
 from nearline.selection.input import checked_labels
-from nearline.selection.scoring import Scorer, as_scorers
+from nearline.selection.scoring import Scorer, scorers_for
 from nearline.selection.splits import as_split
 
 
@@ -30,6 +30,7 @@ class FoldScores:
 
     scores: dict[str, Array]  # name -> (folds,)
     test_to_train: float  # rows left out for each row learned from
+    positive: Any = None  # the positive one of two classes, for scores that are about it
 
     @property
     def mean(self) -> dict[str, float]:
@@ -59,6 +60,7 @@ def cross_validate(
     y: Any,
     *,
     scoring: Any = "accuracy",
+    pos_label: Any = None,
     folds: Any = 5,
     groups: Any = None,
     split: str = "auto",
@@ -75,7 +77,16 @@ def cross_validate(
     (['accuracy', 'log-loss'], (5,), True)
     """
     return repeated(
-        model, X, y, repeats=1, scoring=scoring, folds=folds, groups=groups, split=split, seed=seed
+        model,
+        X,
+        y,
+        repeats=1,
+        scoring=scoring,
+        pos_label=pos_label,
+        folds=folds,
+        groups=groups,
+        split=split,
+        seed=seed,
     )
 
 
@@ -86,6 +97,7 @@ def repeated(
     *,
     repeats: int = 10,
     scoring: Any = "accuracy",
+    pos_label: Any = None,
     folds: Any = 5,
     groups: Any = None,
     split: str = "auto",
@@ -100,7 +112,7 @@ def repeated(
     >>> repeated(LogisticRegression(), *load_iris(return_X_y=True), repeats=2).scores["accuracy"].shape
     (10,)
     """
-    task = _Task.of(X, y, scoring, groups)
+    task = _Task.of(X, y, scoring, groups, pos_label)
     found: list[list[float]] = []
     shares = []
     for train, test in task.pairs(folds, split, seed, repeats):
@@ -109,7 +121,7 @@ def repeated(
         shares.append(len(test) / len(train))
     columns = np.array(found).T
     scores = {scorer.name: column for scorer, column in zip(task.scorers, columns, strict=True)}
-    return FoldScores(scores, float(np.mean(shares)))
+    return FoldScores(scores, float(np.mean(shares)), task.positive)
 
 
 def compare(a: FoldScores, b: FoldScores, scoring: str | None = None) -> TTest:
@@ -140,6 +152,7 @@ def learning_curve(
     *,
     sizes: Any = (0.05, 0.1, 0.2, 0.4, 0.7, 1.0),
     scoring: Any = "accuracy",
+    pos_label: Any = None,
     folds: Any = 5,
     groups: Any = None,
     split: str = "auto",
@@ -155,7 +168,7 @@ def learning_curve(
     >>> bool(curve.test[0].mean() < curve.test[1].mean())
     True
     """
-    task = _Task.of(X, y, scoring, groups)
+    task = _Task.of(X, y, scoring, groups, pos_label)
     pairs = list(task.pairs(folds, split, seed, 1))
     numbers = _sizes(sizes, min(len(train) for train, _ in pairs))
     test_scores, train_scores = np.full((2, len(numbers), len(pairs)), np.nan)
@@ -163,12 +176,14 @@ def learning_curve(
         order = _class_by_class(train, task.codes, seed)
         for i, size in enumerate(numbers):
             rows = order[:size]
+            parts: list[tuple[Array, Answers]] = []
             with suppress(ValueError):  # too few rows for this model: the score is undefined
-                test_scores[i, f] = task.score(_fitted_answers(model, task, rows, test), test)
-                train_scores[i, f] = task.score(_fitted_answers(model, task, rows, rows), rows)
+                parts = [(part, _fitted_answers(model, task, rows, part)) for part in (test, rows)]
+            for scores, (part, answers) in zip((test_scores, train_scores), parts):
+                scores[i, f] = task.score(answers, part)
     if np.isnan(test_scores).all():
         _fitted_answers(model, task, pairs[0][0], pairs[0][1])  # says what is wrong
-    return Curve("training rows", numbers, test_scores, train_scores, task.scorers[0].name)
+    return Curve("training rows", numbers, test_scores, train_scores, task.scorers[0].title)
 
 
 def capacity_curve(
@@ -179,6 +194,7 @@ def capacity_curve(
     *,
     parameter: str | None = None,
     scoring: Any = "accuracy",
+    pos_label: Any = None,
     folds: Any = 5,
     groups: Any = None,
     split: str = "auto",
@@ -194,7 +210,7 @@ def capacity_curve(
     >>> curve.name, float(curve.train[0].mean())  # each row is its own nearest neighbor
     ('n_neighbors', 1.0)
     """
-    task = _Task.of(X, y, scoring, groups)
+    task = _Task.of(X, y, scoring, groups, pos_label)
     if not isinstance(task.X, np.ndarray) and not is_sparse(task.X):
         task = replace(task, X=check_array(task.X, dtype="numeric"))
     parameter = parameter or _capacity(model)
@@ -208,7 +224,7 @@ def capacity_curve(
             fold = Fold(rows, task.codes[train], None, Q, task.classes)
             for outcome in family.outcomes(fold, grid):
                 scores[part, outcome.number, f] = task.score(outcome.answers, numbers)
-    return Curve(parameter, np.asarray(values), scores[0], scores[1], task.scorers[0].name)
+    return Curve(parameter, np.asarray(values), scores[0], scores[1], task.scorers[0].title)
 
 
 @dataclass(frozen=True)
@@ -220,14 +236,16 @@ class _Task:
     classes: Array
     scorers: list[Scorer]
     groups: Array | None
+    positive: Any
 
     @classmethod
-    def of(cls, X: Any, y: Any, scoring: Any, groups: Any) -> "_Task":
+    def of(cls, X: Any, y: Any, scoring: Any, groups: Any, pos_label: Any) -> "_Task":
         X, labels = indexable(X, checked_labels(y))
         classes, codes = encoded(labels)
         if len(classes) < 2:
             raise ValueError(f"There must be at least 2 classes, y has 1: {classes.tolist()[0]!r}.")
-        return cls(X, codes, classes, as_scorers(scoring), None if groups is None else np.asarray(groups))
+        scorers, positive = scorers_for(scoring, classes, codes, pos_label)
+        return cls(X, codes, classes, scorers, None if groups is None else np.asarray(groups), positive)
 
     def pairs(self, folds: Any, split: str, seed: int, repeats: int) -> Iterator[tuple[Array, Array]]:
         if not (isinstance(repeats, (int, np.integer)) and repeats >= 1):

@@ -199,7 +199,16 @@ class Leaderboard:
             ]
             for entry in best
         ]
-        head = ["", "family", "data", "parameters", *(s.name for s in self.scorers), "fit", "predict", "size"]
+        head = [
+            "",
+            "family",
+            "data",
+            "parameters",
+            *(s.title for s in self.scorers),
+            "fit",
+            "predict",
+            "size",
+        ]
         folds = len(self.best.scores[self.primary.name])
         return [
             *table([head, *rows]),

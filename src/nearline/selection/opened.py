@@ -42,6 +42,8 @@ class Opened:
     models: int = 1  # that were tested on these rows
     refitted: bool = False  # whether the model in hand has been fitted on all rows since
     calibrated: bool = False
+    positive: Any = None  # the positive one of two classes
+    titles: dict[str, str] = field(default_factory=dict)  # names of scores, with what must be said with them
 
     @property
     def confusion(self) -> Array:
@@ -70,7 +72,7 @@ class Opened:
                 said = "the model or the test rows do not define it"
             folds = f"in cross-validation {shown(self.cross_validation[name])}"
             before = " before calibration" if self.calibrated else ""
-            lines.append(f"  {name} {shown(score)} ({said}); {folds}{before}")
+            lines.append(f"  {self.titles.get(name, name)} {shown(score)} ({said}); {folds}{before}")
         if "auc" in self.scores and self.answers.ranked_by is not None:
             lines.append(f"  auc: rows ranked by {self.answers.ranked_by}")
         lines.append(f"  accuracy of the most frequent class: {self.majority:.4f}")

@@ -7,6 +7,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.selection.intervals import wilson
+from nearline.selection.measures import squared_distances
 
 
 @dataclass(frozen=True)
@@ -56,15 +57,15 @@ def reliability_curve(y: Any, probabilities: Any, classes: Any, n_bins: int = 10
 
 
 def brier_score(y: Any, probabilities: Any, classes: Any) -> float:
-    """Mean over rows of sum_c (p_c - [y = c])^2, from 0 to 2; for two classes twice scikit-learn's ``brier_score_loss``.
+    """Mean of (p - y)^2 for two classes, of sum_c (p_c - [y = c])^2 for more: scikit-learn's ``brier_score_loss``.
 
     Examples
     --------
     >>> round(brier_score(["a", "b"], [[0.9, 0.1], [0.4, 0.6]], classes=["a", "b"]), 3)
-    0.17
+    0.085
     """
     P, is_own = _checked_probabilities(y, probabilities, classes)
-    return float(((P - is_own) ** 2).sum(axis=1).mean())
+    return float(squared_distances(P, is_own.argmax(axis=1)).mean())
 
 
 def _checked_probabilities(y: Any, probabilities: Any, classes: Any) -> tuple[Array, Array]:

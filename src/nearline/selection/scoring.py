@@ -1,18 +1,19 @@
-"""Scoring: how good answers are. A score that is undefined is NaN, shown as "n/a", never 0 (SPEC H7)."""
+"""Scoring: how good answers are. A score that is undefined is NaN, shown as "n/a", never 0."""
 
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
-from sklearn.metrics import get_scorer, get_scorer_names, roc_auc_score
+from sklearn.metrics import get_scorer, get_scorer_names
 
-from nearline.answers import Answers, judgement
+from nearline.answers import Answers, Foretold, judgement
 from nearline.arrays import Array
-
-SMALLEST = 1e-15  # a probability of 0 would make the log-loss infinite
+from nearline.selection import measures
+from nearline.selection.measures import TopK
+from nearline.selection.positive import conventional, positive_class
 
 
 @dataclass(frozen=True)
@@ -22,77 +23,76 @@ class Scorer:
     name: str
     score: Callable[[Answers, Array, Array, Array | None], float]  # (answers, codes, classes, weights)
     sign: int = 1
+    directed: bool = False  # whether it is about the positive one of two classes
+    several: str = ""  # what it is of more than two classes
+    positive: Any = None  # the label of the positive class, once it is known
+    about: str = ""  # the positive class or the kind of mean, once classes are known
+
+    @property
+    def title(self) -> str:
+        """The name, and what must be said with it."""
+        return f"{self.name} ({self.about})" if self.about else self.name
+
+    def of(self, classes: Array, positive: Any) -> "Scorer":
+        """The score for these classes."""
+        if len(classes) > 2:
+            return replace(self, about=self.several)
+        return replace(self, positive=positive, about=f"positive: {positive}") if self.directed else self
 
     def __call__(self, answers: Answers, codes: Array, classes: Array, weights: Array | None = None) -> float:
         """The score of the answers about rows of the given class numbers; NaN where it is undefined."""
         if not len(codes) or (weights is not None and not weights.sum() > 0):
             return float("nan")
+        if self.directed and len(classes) == 2:  # from here on the positive class is 1
+            if self._positive_code(classes) == 0:
+                answers, codes = answers.turned(), 1 - codes
+            classes = np.array([0, 1])
         return self.score(answers, codes, classes, weights)
 
-
-def _accuracy(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
-    return float(np.average(answers.labels == codes, weights=weights))
-
-
-def _balanced_accuracy(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
-    """Mean over the classes that are there of the share found."""
-    size = np.bincount(codes, weights, minlength=len(classes))
-    found = np.bincount(
-        codes, (answers.labels == codes) * (1.0 if weights is None else weights), len(classes)
-    )
-    return float(np.mean(found[size > 0] / size[size > 0]))
-
-
-def _log_loss(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
-    probabilities = answers.probabilities()
-    if probabilities is None:
-        return float("nan")
-    own = probabilities[np.arange(len(codes)), codes].astype(np.float64)
-    return float(np.average(-np.log(np.clip(own, SMALLEST, 1.0)), weights=weights))
-
-
-def _brier(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
-    """Mean over rows of the squared distance between the probabilities and the class."""
-    probabilities = answers.probabilities()
-    if probabilities is None:
-        return float("nan")
-    wrong = probabilities.astype(np.float64)
-    wrong[np.arange(len(codes)), codes] -= 1.0
-    return float(np.average((wrong**2).sum(axis=1), weights=weights))
-
-
-def _auc(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
-    """Area under the ROC curve; of more than two classes the mean over classes of one against the rest."""
-    ranking = answers.ranking()
-    if weights is not None and ranking is not None:
-        there = weights > 0
-        ranking, codes, weights = ranking[there], codes[there], weights[there]
-    if ranking is None or len(np.unique(codes)) < len(classes):
-        return float("nan")
-    if ranking.ndim == 1:
-        return _area(codes == 1, ranking, weights)
-    return float(np.mean([_area(codes == c, ranking[:, c], weights) for c in range(len(classes))]))
-
-
-def _area(positive: Array, ranking: Array, weights: Array | None) -> float:
-    """The chance that a positive row is ranked above a negative one, a tie counting half: from the ranks."""
-    if weights is not None:
-        return float(roc_auc_score(positive, ranking, sample_weight=weights))
-    n, n_negative = int(positive.sum()), int((~positive).sum())
-    return float((rankdata(ranking)[positive].sum() - n * (n + 1) / 2) / (n * n_negative))
+    def _positive_code(self, classes: Array) -> int:
+        if self.positive is not None:
+            return classes.tolist().index(self.positive)
+        if not conventional(classes):
+            raise ValueError(
+                f"{self.name!r} is about the positive class, and which of {classes.tolist()} that is was not said: "
+                "give pos_label."
+            )
+        return 1
 
 
 SCORERS: dict[str, Scorer] = {
     scorer.name: scorer
     for scorer in (
-        Scorer("accuracy", _accuracy),
-        Scorer("balanced-accuracy", _balanced_accuracy),
-        Scorer("auc", _auc),
-        Scorer("log-loss", _log_loss, -1),
-        Scorer("brier", _brier, -1),
+        Scorer("accuracy", measures.accuracy),
+        Scorer("balanced-accuracy", measures.balanced_accuracy),
+        Scorer("auc", measures.auc),
+        Scorer("average-precision", measures.average_precision, directed=True, several="macro"),
+        Scorer("precision", measures.precision, directed=True, several="macro"),
+        Scorer("recall", measures.recall, directed=True, several="macro"),
+        Scorer("f1", measures.f1, directed=True, several="macro"),
+        Scorer("mcc", measures.mcc),
+        Scorer("top-2", TopK(2)),
+        Scorer("top-3", TopK(3)),
+        Scorer("top-5", TopK(5)),
+        Scorer("log-loss", measures.log_loss, -1),
+        Scorer("brier", measures.brier, -1),
     )
 }
-_SAME = {"balanced_accuracy": "balanced-accuracy", "roc_auc": "auc"}
+_SAME = {
+    "balanced_accuracy": "balanced-accuracy",
+    "roc_auc": "auc",
+    "average_precision": "average-precision",
+    "matthews_corrcoef": "mcc",
+    "top_k_accuracy": "top-2",
+}
+
+
+def scorers_for(
+    scoring: Any, classes: Array, codes: Array, pos_label: Any = None
+) -> tuple[list[Scorer], Any]:
+    """The scorers of a task, and the positive one of its two classes (None of more), chosen by the rows' class numbers."""
+    positive = positive_class(classes, codes, pos_label)
+    return [scorer.of(classes, positive) for scorer in as_scorers(scoring)], positive
 
 
 def as_scorers(scoring: Any) -> list[Scorer]:
@@ -113,21 +113,28 @@ def _scorer(scoring: Any, name: str | None = None) -> Scorer:
     if isinstance(scoring, Scorer):
         return scoring
     if isinstance(scoring, str):
-        scoring = _SAME.get(scoring, scoring)
-        if scoring in SCORERS:
-            return SCORERS[scoring] if name is None else replace(SCORERS[scoring], name=name)
-        if scoring not in get_scorer_names():
-            raise ValueError(
-                f"Unknown scoring {scoring!r}: choose among {', '.join(map(repr, SCORERS))}, a name from "
-                "sklearn.metrics.get_scorer_names(), or give a function (estimator, X, y)."
-            )
-        return Scorer(name or scoring, Foreign(get_scorer(scoring), own=False))
+        found = _named(_SAME.get(scoring, scoring))
+        return found if name is None else replace(found, name=name)
     if callable(scoring):
-        return Scorer(
-            name or _name(scoring),
-            Foreign(scoring, own=type(scoring).__module__.partition(".")[0] != "sklearn"),
-        )
+        of_scikit_learn = isinstance(scoring, type(get_scorer("accuracy")))
+        return Scorer(name or _name(scoring), Foreign(scoring, own=not of_scikit_learn))
     raise ValueError(f"Unknown scoring {scoring!r}: give a name or a function (estimator, X, y).")
+
+
+def _named(name: str) -> Scorer:
+    if name in SCORERS:
+        return SCORERS[name]
+    top = re.fullmatch(r"top-([1-9]\d*)", name)
+    if top:
+        if int(top[1]) == 1:
+            raise ValueError("Unknown scoring 'top-1': it is the accuracy.")
+        return Scorer(name, TopK(int(top[1])))
+    if name in get_scorer_names():
+        return Scorer(name, Foreign(get_scorer(name), own=False), directed=True)
+    raise ValueError(
+        f"Unknown scoring {name!r}: choose among {', '.join(map(repr, SCORERS))}, a name from "
+        "sklearn.metrics.get_scorer_names(), or give a function (estimator, X, y)."
+    )
 
 
 def _name(scoring: Any) -> str:
@@ -140,19 +147,23 @@ def _name(scoring: Any) -> str:
 class Foreign:
     """A scorer of scikit-learn, or a function (estimator, X, y) of the user's; larger is better.
 
-    X holds the numbers of the rows, see :class:`nearline.answers.Foretold`.
+    X holds the numbers of the rows, see :class:`nearline.answers.Foretold`. Numbers and errors are the scorer's own;
+    one of scikit-learn's is undefined where it asks for probabilities or scores that the model does not give, and where
+    it refuses rows that lack a class.
     """
 
     judge: Any
-    own: bool  # a function of the user's: its errors are the user's to see
+    own: bool  # a function of the user's: all its errors are the user's to see
 
     def __call__(self, answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+        foretold = Foretold(answers, classes)
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what is undefined is NaN here
-                score = judgement(self.judge, answers, classes, codes, weights)
+                warnings.simplefilter("ignore")  # the number says what it can
+                score = judgement(self.judge, foretold, codes, weights)
         except (AttributeError, ValueError):
-            if self.own:
+            undefined = foretold.refused or len(np.unique(codes)) < len(classes)
+            if self.own or not undefined:
                 raise
             return float("nan")
         return score if np.isfinite(score) else float("nan")

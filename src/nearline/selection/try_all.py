@@ -24,7 +24,7 @@ from nearline.selection.input import NUMERIC, check_options, checked_groups, che
 from nearline.selection.leaderboard import Entry, Leaderboard
 from nearline.selection.opened import LockedRows, Opened, fingerprint, intervals_of
 from nearline.selection.progress import as_progress
-from nearline.selection.scoring import as_scorers
+from nearline.selection.scoring import as_scorers, scorers_for
 from nearline.selection.splits import FixedFolds, as_split
 
 NAMES = "representation__asnumbers__columns"  # where a chain keeps the names of a table of numbers
@@ -50,8 +50,10 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     preset : "quick", "default" or "thorough": how many families, representations and parameters.
     include, exclude : names of families, or parts of names ("k-NN", "logistic").
     own : {name: estimator}, classifiers of your own that join the contest.
-    scoring : what decides: "accuracy", "balanced-accuracy", "auc", "log-loss", "brier", a name or scorer of scikit-learn;
-        of several the first decides.
+    scoring : what decides: a name of :data:`SCORERS` ("accuracy", "auc", "f1", "log-loss", ...), a name or scorer of
+        scikit-learn, or a function (estimator, X, y); of several the first decides.
+    pos_label : the positive one of two classes, which precision, recall, F1 and average precision are about; None: 1 or
+        True among {0, 1}, {-1, 1} and booleans, else the rarer class of the training part.
     folds : a number, a scikit-learn splitter, or a list of pairs of row numbers.
     test : share of the rows that is locked away, a pair (X_test, y_test) of your own, or None.
     split : "auto" (by group where groups are given, else stratified), "stratified", "group", or "time".
@@ -71,6 +73,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     model_ : the fitted model, a scikit-learn pipeline.
     findings_ : what the checks for leaks found.
     nested_ : scores of the whole procedure on outer folds, if asked for.
+    positive_ : the positive one of two classes; None of more.
     test_rows_ : numbers of the rows that were locked away (None for test rows of your own, or none).
     openings_ : how often the test was opened.
 
@@ -94,6 +97,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         exclude: Any = (),
         own: Any = None,
         scoring: Any = "accuracy",
+        pos_label: Any = None,
         folds: Any = 5,
         test: Any = 0.2,
         split: str = "auto",
@@ -111,6 +115,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         self.exclude = exclude
         self.own = own
         self.scoring = scoring
+        self.pos_label = pos_label
         self.folds = folds
         self.test = test
         self.split = split
@@ -144,7 +149,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
         groups = None if groups is None else checked_groups(groups, len(y))
-        self._scorers = as_scorers(self.scoring)
+        as_scorers(self.scoring)  # refused now rather than after a look at the data
         self._split = as_split(self.split, groups, self.seed)
         self._lock(X, y, groups, weights)
         train = self._train
@@ -153,6 +158,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"The training part has 1 class only, {self.classes_.tolist()[0]!r}: give more rows, or another split."
             )
+        self._scorers, self.positive_ = scorers_for(self.scoring, self.classes_, codes, self.pos_label)
         part = X if len(train) == len(y) else _safe_indexing(X, train)
         groups = None if groups is None else groups[train]
         self._folds = self._split.folds(codes, groups, self.folds)
@@ -281,7 +287,9 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         """Scores of the whole procedure, each outer fold choosing for itself; if interrupted, of the folds done."""
         scores: dict[str, list[float]] = {scorer.name: [] for scorer in self._scorers}
         for train, test in rows.folds:
-            inner = clone(self).set_params(test=None, nested=False, progress="silent")
+            inner = clone(self).set_params(
+                test=None, nested=False, progress="silent", pos_label=self.positive_
+            )
             if not isinstance(self.folds, (int, np.integer)):
                 inner.set_params(folds=len(rows.folds))
             own = None if groups is None else groups[train]
@@ -327,14 +335,15 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         classes = np.unique(np.concatenate([self.classes_, locked.y]))
         codes = np.searchsorted(classes, locked.y)
         answers = answers_of(self.model_, self._X_test, classes).settled()
-        scores = {s.name: s(answers, codes, classes, locked.weights) for s in self._scorers}
+        scorers = [scorer.of(classes, self.positive_) for scorer in self._scorers]
+        scores = {s.name: s(answers, codes, classes, locked.weights) for s in scorers}
         labels, sizes = np.unique(self._all[1][self._train], return_counts=True)
         return Opened(
             str(self.chosen_),
             len(codes),
             len(self._train),
             scores,
-            intervals_of(answers, codes, classes, locked, self._scorers, self.seed),
+            intervals_of(answers, codes, classes, locked, scorers, self.seed),
             {s.name: self.leaderboard_.mean(self.chosen_, s.name) for s in self._scorers},
             float(np.average(locked.y == labels[sizes.argmax()], weights=locked.weights)),
             classes,
@@ -342,6 +351,8 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             answers,
             refitted=self.refit == "all" and self.test_rows_ is not None,
             calibrated=self.calibrate is not None,
+            positive=self.positive_ if len(classes) == 2 else None,
+            titles={scorer.name: scorer.title for scorer in scorers},
         )
 
     @property
