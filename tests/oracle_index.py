@@ -68,7 +68,11 @@ def distances(metric: Metric, X, Q):
         if name == "cosine":
             sizes = lengths(X)[None] * lengths(Q)[:, None]
             cosines = total(x * q) / np.where(sizes > 0, sizes, 1.0)
-            return np.where(sizes > 0, np.clip(1.0 - cosines, 0.0, 2.0), 1.0)
+            grid = 2.0 ** max(-40, -53 + int(np.ceil(np.log2(max(X.shape[1], 1)))))
+            return np.where(sizes > 0, np.clip(np.rint((1.0 - cosines) / grid) * grid, 0.0, 2.0), 1.0)
+        if name == "mahalanobis":
+            e = x - q
+            return np.sqrt(total(np.stack([total(e * a) ** 2 for a in metric.map], axis=-1)))
         if name == "hamming":
             return (x != q).sum(axis=-1) / X.shape[1]
         if name == "jaccard":

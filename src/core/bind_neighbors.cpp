@@ -30,16 +30,19 @@ const T* data_or_null(const Vector<const T>& v) {
 // The lists of some queries, filled by one scan after the other.
 class Search {
   public:
-    Search(const std::string& metric, double exponent, Matrix<const double> q,
+    Search(const std::string& metric, double exponent, Matrix<const double> map, Matrix<const double> q,
            Matrix<const std::uint8_t> bytes, Vector<const std::uint8_t> whole,
            Vector<const std::int64_t> groups, std::size_t k, double radius, std::size_t most_ties)
-        : measure_{metric_of(metric), q.shape(1), exponent},
+        : measure_{metric_of(metric), q.shape(1), exponent, map.data(), map.shape(0)},
+          map_(map),
           q_(q),
           bytes_(bytes),
           whole_(whole),
           groups_(groups),
           k_(k),
           lists_(q.shape(0), NeighborList(k ? k : NeighborList::kUnlimited, radius, most_ties)) {
+        if (measure_.metric == Metric::mahalanobis && map.shape(1) != q.shape(1))
+            throw nb::value_error("the map must have a column for each feature");
         if (measure_.metric == Metric::cosine) {
             sizes_.resize(q.shape(0));
             for (std::size_t i = 0; i < sizes_.size(); ++i)
@@ -219,7 +222,7 @@ class Search {
     }
 
     Measure measure_;
-    Matrix<const double> q_;
+    Matrix<const double> map_, q_;
     Matrix<const std::uint8_t> bytes_;
     Vector<const std::uint8_t> whole_;
     Vector<const std::int64_t> groups_;
@@ -265,12 +268,12 @@ void bind_type(nb::class_<Search>& search, nb::module_& m) {
 
 void bind_neighbors(nb::module_& m) {
     nb::class_<Search> search(m, "Search");
-    search.def(
-        nb::init<const std::string&, double, Matrix<const double>, Matrix<const std::uint8_t>,
-                 Vector<const std::uint8_t>, Vector<const std::int64_t>, std::size_t, double, std::size_t>(),
-        nb::arg("metric"), nb::arg("exponent"), nb::arg("q").noconvert(), nb::arg("bytes").noconvert(),
-        nb::arg("whole").noconvert(), nb::arg("groups").noconvert(), nb::arg("k"), nb::arg("radius"),
-        nb::arg("most_ties"));
+    search.def(nb::init<const std::string&, double, Matrix<const double>, Matrix<const double>,
+                        Matrix<const std::uint8_t>, Vector<const std::uint8_t>, Vector<const std::int64_t>,
+                        std::size_t, double, std::size_t>(),
+               nb::arg("metric"), nb::arg("exponent"), nb::arg("map").noconvert(), nb::arg("q").noconvert(),
+               nb::arg("bytes").noconvert(), nb::arg("whole").noconvert(), nb::arg("groups").noconvert(),
+               nb::arg("k"), nb::arg("radius"), nb::arg("most_ties"));
     bind_type<float>(search, m);
     bind_type<double>(search, m);
     bind_type<std::uint8_t>(search, m);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 namespace nearline::neighbors {
 
@@ -188,6 +189,31 @@ double dot(const T* x, const U* q, std::size_t d) {
     return sum<Plus>(x, q, d, [](Four a, Four b) { return a * b; }, never);
 }
 
+// sum_l (A_l . e)^2 of the differences e = x - q.
+template <class T>
+double mapped_squares(const T* x, const Query& query, const Measure& measure, double limit) {
+    thread_local std::vector<double> e;
+    e.resize(measure.d);
+    for (std::size_t j = 0; j < measure.d; ++j) e[j] = static_cast<double>(x[j]) - query.q[j];
+    Sums sums;
+    for (std::size_t l = 0; l < measure.rank; ++l) {
+        const double z = dot(e.data(), measure.map + l * measure.d, measure.d);
+        sums.s[l % kSums / 4][l % 4] += z * z;
+        if (l % kSums == kSums - 1) {
+            const double partial = sums.total<Plus>();
+            if (partial > limit) return partial;
+        }
+    }
+    return sums.total<Plus>();
+}
+
+// The distance of a cosine, on the grid.
+double angular(double product, double sizes, std::size_t d) {
+    if (!(sizes > 0)) return 1.0;  // of a zero row the cosine counts as 0
+    const double grid = cosine_grid(d), distance = std::nearbyint((1.0 - product / sizes) / grid) * grid;
+    return std::min(std::max(distance, 0.0), 2.0);
+}
+
 // How many features differ.
 template <class T>
 double differing(const T* x, const double* q, std::size_t d) {
@@ -239,10 +265,16 @@ Metric metric_of(const std::string& name) {
         {"l1", Metric::l1},           {"l-infinity", Metric::linf},
         {"lq", Metric::lq},           {"cosine", Metric::cosine},
         {"hamming", Metric::hamming}, {"inner-product", Metric::inner_product},
-        {"jaccard", Metric::jaccard}};
+        {"jaccard", Metric::jaccard}, {"mahalanobis", Metric::mahalanobis}};
     for (const auto& [key, metric] : names)
         if (name == key) return metric;
     throw std::invalid_argument("unknown metric " + name);
+}
+
+double cosine_grid(std::size_t d) {
+    double grid = 0x1p-40;
+    for (std::size_t width = std::size_t{1} << 13; width < d; width *= 2) grid *= 2;
+    return grid;
 }
 
 template <class T>
@@ -259,17 +291,16 @@ double Measure::operator()(const Row<T>& row, const Query& query, double limit) 
             return largest(x, query, d, limit);
         case Metric::lq:
             return powers(x, query, d, q);
-        case Metric::cosine: {
-            const double size = row.size * query.size;  // of a zero row the cosine counts as 0
-            if (!(size > 0)) return 1.0;
-            return std::min(std::max(1.0 - dot(x, query.q, d) / size, 0.0), 2.0);
-        }
+        case Metric::cosine:
+            return angular(dot(x, query.q, d), row.size * query.size, d);
         case Metric::inner_product:
             return 0.0 - dot(x, query.q, d);
         case Metric::hamming:
             return d ? differing(x, query.q, d) / static_cast<double>(d) : 0.0;
         case Metric::jaccard:
             return jaccard(x, query.q, d);
+        case Metric::mahalanobis:
+            return std::sqrt(mapped_squares(x, query, *this, square_above(limit)));
     }
     return 0.0;
 }
@@ -297,11 +328,8 @@ double Measure::operator()(const SparseRow<T>& x, const SparseRow<double>& query
                     });
                 },
                 [&] { return sparse_sum<Max>(x, query, size); });
-        case Metric::cosine: {
-            const double both = x.size * query.size;
-            if (!(both > 0)) return 1.0;
-            return std::min(std::max(1.0 - sparse_sum<Plus>(x, query, times) / both, 0.0), 2.0);
-        }
+        case Metric::cosine:
+            return angular(sparse_sum<Plus>(x, query, times), x.size * query.size, d);
         case Metric::inner_product:
             return 0.0 - sparse_sum<Plus>(x, query, times);
         case Metric::hamming:
@@ -315,6 +343,8 @@ double Measure::operator()(const SparseRow<T>& x, const SparseRow<double>& query
                 sparse_sum<Plus>(x, query, [](double a, double b) { return a != 0 && b != 0 ? 1.0 : 0.0; });
             return either == 0 ? 0.0 : (either - both) / either;
         }
+        case Metric::mahalanobis:
+            throw std::invalid_argument("Mahalanobis distances are of dense rows");
     }
     return 0.0;
 }
@@ -329,8 +359,7 @@ double Measure::from_values(const SparseRow<T>& x, const double* values, double 
     for (std::size_t half = kSums / 2; half; half /= 2)
         for (std::size_t l = 0; l < half; ++l) s[l] += s[l + half];
     if (metric == Metric::inner_product) return 0.0 - s[0];
-    const double both = x.size * query_size;
-    return both > 0 ? std::min(std::max(1.0 - s[0] / both, 0.0), 2.0) : 1.0;
+    return angular(s[0], x.size * query_size, d);
 }
 
 template <class T>

@@ -47,7 +47,10 @@ constexpr double kVanishing = 1e-140;
 class FromProduct {
   public:
     FromProduct(const Measure& measure, double query_size)
-        : metric_(measure.metric), size_(query_size), eps_(static_cast<double>(measure.d + 64) * 0x1p-52) {}
+        : metric_(measure.metric),
+          size_(query_size),
+          eps_(static_cast<double>(measure.d + 64) * 0x1p-52),
+          grid_(cosine_grid(measure.d)) {}
     static bool serves(Metric metric) {
         return metric == Metric::l2 || metric == Metric::squared_l2 || metric == Metric::cosine ||
                metric == Metric::inner_product;
@@ -66,7 +69,7 @@ class FromProduct {
             case Metric::cosine:
                 if (!(both > 0)) return 1.0;  // so is the distance
                 if (std::min(size_, row_size) < kVanishing) return -std::numeric_limits<double>::infinity();
-                return 1.0 - p / both - 4.0 * eps_;
+                return 1.0 - p / both - 4.0 * eps_ - grid_;
             case Metric::inner_product:
                 return -p - 2.0 * eps_ * (size_ + kVanishing) * (row_size + kVanishing) - kLost;
             default: {
@@ -78,7 +81,7 @@ class FromProduct {
     }
 
     Metric metric_;
-    double size_, eps_;
+    double size_, eps_, grid_;
 };
 
 // One query against all rows. Frequent features are most of the work and little of the lengths: they are left

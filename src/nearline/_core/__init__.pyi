@@ -16,6 +16,7 @@ class Search:
         self,
         metric: str,
         exponent: float,
+        map: Array,
         q: Array,
         bytes: Array,
         whole: Array,
@@ -346,6 +347,28 @@ def pack_rows_of_filter(
 
 def tree_order(v: Array, r: int, leaf: int, order: Array) -> None:
     """Order in which every `leaf` consecutive rows of v are near each other in the first r coordinates."""
+
+def pair_distances(
+    metric: str, exponent: float, map: Array, X: Array, Q: Array, rows: Array, queries: Array, out: Array
+) -> None:
+    """out[p] := the distance of X[rows[p]] and Q[queries[p]]."""
+
+def sparse_pair_squares(
+    starts: Array,
+    features: Array,
+    values: Array,
+    q_starts: Array,
+    q_features: Array,
+    q_values: Array,
+    n_features: int,
+    rows: Array,
+    queries: Array,
+    out: Array,
+) -> None:
+    """out[p] := |x - q|^2 of CSR rows with sorted features."""
+
+def cosine_grid(n_features: int) -> float:
+    """Cosine distances are multiples of it."""
 
 def subsequence_kernel(
     symbols: Array,

@@ -82,7 +82,7 @@ def choose_backend(X: Any, metric: Metric, algorithm: Any, memory: int) -> Backe
         raise ValueError(
             f"Unknown algorithm {algorithm!r}: choose among {', '.join(map(repr, ALGORITHMS))} or Approximate(recall=0.95)."
         )
-    sparse = is_sparse(X) and metric.name != "mahalanobis"
+    sparse = is_sparse(X) and metric.on_sparse
     if algorithm in ("auto", "exact"):
         if isinstance(metric, Precomputed):
             return Given(metric)

@@ -145,12 +145,13 @@ class PrincipalBounds(EmbeddedBounds):
         return self.basis.shape[1] + 1 if self.basis.shape[1] > self.first else 0
 
     def vectors(self, A: Array) -> Vectors:
+        lost = self.embedding.lost(A, self.mean)
         A, squares = self.embedding(A, self.mean)
         P = A @ self.basis
         v, errors = self._prefix(P[:, : self.first], squares)
         more, more_errors = self._prefix(P, squares) if self.r2 else (np.zeros((len(A), 0)), np.zeros(len(A)))
         v = pad(v)
-        return Vectors(v, square_lengths(v), errors, pad(more), more_errors)
+        return Vectors(v, square_lengths(v), errors + lost, pad(more), more_errors + lost)
 
     def _prefix(self, P: Array, squares: Array) -> tuple[Array, Array]:
         """(x', rho) and how far from the true one it is at most once rounded to float32."""
@@ -173,16 +174,16 @@ class PlainBounds(EmbeddedBounds):
 
     @property
     def r(self) -> int:
-        return len(self.mean) + self.embedding.extra
+        return self.embedding.width(len(self.mean)) + self.embedding.extra
 
     @property
     def r2(self) -> int:
         return 0
 
     def vectors(self, A: Array) -> Vectors:
-        n_features = A.shape[1]
+        n_features, lost = A.shape[1], self.embedding.lost(A, self.mean)
         A, squares = self.embedding(A, self.mean)
-        errors = (SINGLE + (n_features + 100.0) * EPS) * np.sqrt(squares)
+        errors = (SINGLE + (n_features + 100.0) * EPS) * np.sqrt(squares) + lost
         if self.embedding.extra:
             rest = np.sqrt(np.maximum(squares - square_lengths(A), 0.0))
             A = np.column_stack([A, rest])

@@ -5,7 +5,7 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.neighbors.bounds import Bounds, FeatureBounds, GroupBounds, PlainBounds, PrincipalBounds
 from nearline.neighbors.directions import correlated_groups, principal_basis
-from nearline.neighbors.embeddings import Centered, Directions, Embedding, Lifted, square_lengths
+from nearline.neighbors.embeddings import Centered, Directions, Embedding, Lifted, Mapped, square_lengths
 from nearline.neighbors.metrics import Metric
 from nearline.tiles import single_threaded_blas
 
@@ -41,6 +41,8 @@ def choose_bounds(X: Array, metric: Metric) -> Bounds | None:
 def _embedding(X: Array, metric: Metric) -> Embedding:
     if metric.core == "cosine":
         return Directions()
+    if metric.core == "mahalanobis":
+        return Mapped(metric.map)
     if metric.core == "inner-product":
         largest = max(
             float(square_lengths(X[i : i + 4096].astype(np.float64)).max()) for i in range(0, len(X), 4096)
@@ -49,13 +51,13 @@ def _embedding(X: Array, metric: Metric) -> Embedding:
     return Centered(1.0 if metric.core == "squared-l2" else 0.0)
 
 
-def _principal(X: Array, sample: Array, metric: Metric) -> Bounds:
-    D, embedding = X.shape[1], _embedding(X, metric)
-    centered = isinstance(embedding, Centered)
-    mean = sample.mean(axis=0) if centered else np.zeros(D)
+def _principal(X: Array, sample: Array, metric: Metric) -> Bounds | None:
+    embedding = _embedding(X, metric)
+    D, cost, centered = embedding.width(X.shape[1]), embedding.cost(X.shape[1]), embedding.centers
+    mean = sample.mean(axis=0) if centered else np.zeros(X.shape[1])
     plain = PlainBounds(mean, embedding)
     if D <= 24:
-        return plain
+        return plain if D else None
     points, squares = embedding(sample.copy(), mean)
     longest = min(LONGEST, D - 1)
     basis = principal_basis(points if centered else points - points.mean(axis=0), longest)
@@ -78,7 +80,7 @@ def _principal(X: Array, sample: Array, metric: Metric) -> Bounds:
             (
                 OPEN * r * PANEL
                 + shares[r] * (SURVIVOR + (s * SECOND if s else 0.0))
-                + shares[s or r] * D * FEATURE,
+                + shares[s or r] * cost * FEATURE,
                 r,
                 s,
             )

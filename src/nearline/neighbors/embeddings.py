@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from nearline import _core
 from nearline.arrays import Array
 
 EPS = 2.0**-52
@@ -19,6 +20,7 @@ class Embedding(ABC):
 
     scale: float  # of the metric in the squared distance; 0: the squared distance is its square
     extra: int = 0  # coordinates that are not among the features
+    centers: bool = False  # whether the mean of the rows is taken off
 
     @abstractmethod
     def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
@@ -26,6 +28,18 @@ class Embedding(ABC):
 
     def bases(self, Q: Array) -> Array:
         return np.zeros(len(Q))
+
+    def width(self, n_features: int) -> int:
+        """Coordinates of the points of rows with so many features, without extra ones."""
+        return n_features
+
+    def cost(self, n_features: int) -> int:
+        """Products that a distance takes."""
+        return n_features
+
+    def lost(self, A: Array, mean: Array) -> Array:
+        """How far from its true place rounding may have put each point, beyond that of its own coordinates."""
+        return np.zeros(len(A))
 
     def of_queries(self) -> "Embedding":
         """How queries are embedded."""
@@ -37,10 +51,37 @@ class Centered(Embedding):
     """L2 and its square: the rows less their mean."""
 
     scale: float
+    centers: bool = True
 
     def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
         A -= mean
         return A, square_lengths(A)
+
+
+@dataclass(frozen=True)
+class Mapped(Embedding):
+    """Mahalanobis: the rows less their mean, mapped by A (rank, D)."""
+
+    map: Array
+    scale: float = 0.0
+    centers: bool = True
+
+    def __call__(self, A: Array, mean: Array) -> tuple[Array, Array]:
+        A -= mean
+        points = A @ self.map.T
+        return points, square_lengths(points)
+
+    def width(self, n_features: int) -> int:
+        return len(self.map)
+
+    def cost(self, n_features: int) -> int:
+        return len(self.map) * n_features
+
+    def lost(self, A: Array, mean: Array) -> Array:
+        """Of the map, and of a distance, which is |A e| and no more exact than |A| |e|."""
+        n_features = A.shape[1]
+        size = float(np.linalg.norm(self.map)) * np.sqrt(square_lengths(A - mean))
+        return 2.0 * (n_features + 8.0) * EPS * size
 
 
 @dataclass(frozen=True)
@@ -55,8 +96,9 @@ class Directions(Embedding):
         return A, square_lengths(A)
 
     def bases(self, Q: Array) -> Array:
-        """What rounding of the distance, relative to 1 here, can do."""
-        return np.full(len(Q), 4.0 * (Q.shape[1] + 8) * EPS)
+        """What rounding of the distance, relative to 1 here, and then to its grid can do."""
+        n_features = Q.shape[1]
+        return np.full(len(Q), 4.0 * (n_features + 8) * EPS + self.scale * _core.cosine_grid(n_features))
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,7 @@ class Dense:
 
     def __init__(self, X: Array, metric: Metric, memory: int) -> None:
         self.metric = metric
+        self._scale = float(np.linalg.norm(metric.map)) if metric.map.size else 1.0  # of rows in the filter
         self.rows = as_bytes(X, metric)
         self.sizes = NO_SIZES
         if metric.core == "cosine":
@@ -112,7 +113,7 @@ class Dense:
         """Whether squares of the rows do not overflow the float32 of the filter, nor, for lengths, vanish in float64."""
         if X.dtype == np.uint8 or X.size == 0:
             return True
-        if max(float(X.max()), -float(X.min())) >= LARGEST:
+        if self._scale * max(float(X.max()), -float(X.min())) >= LARGEST:
             return False
         if self.metric.core != "cosine":
             return True
@@ -124,7 +125,9 @@ class Dense:
         if X.dtype == np.uint8 or X.size == 0 or self.metric.core == "cosine":
             return False
         squares = self.metric.bounded_by() == "principal"
-        return max(float(X.max()), -float(X.min())) < (VANISHING_SQUARES if squares else VANISHING)
+        return self._scale * max(float(X.max()), -float(X.min())) < (
+            VANISHING_SQUARES if squares else VANISHING
+        )
 
     @property
     def rebuilds(self) -> bool:

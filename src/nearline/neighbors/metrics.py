@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline.arrays import Array, is_sparse
-from nearline.tiles import single_threaded_blas
 
-MAPPED = 16  # rows that are mapped in one product
+NO_MAP = np.empty((0, 0))
 
 
 @dataclass(frozen=True)
@@ -20,12 +19,18 @@ class Metric(ABC):
 
     name: ClassVar[str]
     core: ClassVar[str | None] = None  # its name in the compiled core; None: computed in Python
+    on_sparse: ClassVar[bool] = True  # whether sparse rows are measured as such, not made dense
     similarity: ClassVar[bool] = False  # whether it is built from a cosine or an inner product
 
     @property
     def exponent(self) -> float:
         """q of Lq, for the core."""
         return 2.0
+
+    @property
+    def map(self) -> Array:
+        """A (rank, D), of metrics that map differences of rows before they measure them."""
+        return NO_MAP
 
     def rows(self, X: Any) -> Any:
         """Rows as the core is to measure them."""
@@ -120,7 +125,11 @@ class Lq(Metric):
 
 @dataclass(frozen=True)
 class Cosine(Metric):
-    """1 - x.q / (|x| |q|); of a zero row the cosine counts as 0, so that its distance from any row is 1."""
+    """1 - x.q / (|x| |q|); of a zero row the cosine counts as 0, so that its distance from any row is 1.
+
+    Distances are rounded to multiples of 2^-40 (above 2^13 features of 2^-53 times the next power of two), which is more
+    than rounding can have done to them: proportional rows are at distance 0, and the units of a row do not matter.
+    """
 
     name: ClassVar[str] = "cosine"
     core: ClassVar[str | None] = "cosine"
@@ -198,14 +207,18 @@ class Jaccard(Metric):
 
 @dataclass(frozen=True)
 class Mahalanobis(Metric):
-    """sqrt((x - q)^T M (x - q)) for a symmetric positive semi-definite M (D, D): L2 after the map x -> L^T x, M = L L^T.
+    """sqrt((x - q)^T M (x - q)) for a symmetric positive semi-definite M (D, D): |A (x - q)| where M = A^T A.
+
+    Rows are subtracted before they are mapped, so that an offset of all of them costs no digits. Rows of A are
+    eigenvectors of M times the roots of their eigenvalues, the largest first.
 
     ``Mahalanobis.learn(X, y)`` takes the inverse of the covariance within classes, which is what linear discriminant
     analysis measures by; without y, that of all rows.
     """
 
     name: ClassVar[str] = "mahalanobis"
-    core: ClassVar[str | None] = "l2"
+    core: ClassVar[str | None] = "mahalanobis"
+    on_sparse: ClassVar[bool] = False
     matrix: Any
 
     def __post_init__(self) -> None:
@@ -244,28 +257,25 @@ class Mahalanobis(Metric):
         values, vectors = np.linalg.eigh(np.asarray(self.matrix, dtype=float))
         return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
+    @cached_property
+    def map(self) -> Array:
+        """A (rank, D)."""
+        A = self._root.T[::-1]
+        return np.ascontiguousarray(A[A.any(axis=1)])
+
     def rows(self, X: Any) -> Any:
-        root = self._root
-        if X.shape[1] != len(root):
+        n_features = len(self._root)
+        if X.shape[1] != n_features:
             raise ValueError(
-                f"The Mahalanobis matrix is for {len(root)} features, but the rows have {X.shape[1]}."
+                f"The Mahalanobis matrix is for {n_features} features, but the rows have {X.shape[1]}."
             )
-        return _mapped(X.toarray() if is_sparse(X) else X, root)
+        return X.toarray() if is_sparse(X) else X
 
     def __hash__(self) -> int:
         return hash((self.name, np.asarray(self.matrix).tobytes()))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Mahalanobis) and np.array_equal(self.matrix, other.matrix)
-
-
-def _mapped(X: Array, matrix: Array) -> Array:
-    """X @ matrix, each row the same bits whatever rows come with it: products of one shape, on one thread."""
-    n, D = X.shape
-    tiles = np.zeros((-(-n // MAPPED), MAPPED, D))
-    tiles.reshape(-1, D)[:n] = X
-    with single_threaded_blas:
-        return np.matmul(tiles, matrix).reshape(-1, D)[:n]
 
 
 @dataclass(frozen=True)

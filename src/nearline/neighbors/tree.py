@@ -7,13 +7,13 @@ from scipy.spatial import cKDTree
 
 from nearline import _core
 from nearline.arrays import Array
+from nearline.neighbors.embeddings import Mapped
 from nearline.neighbors.exact import Dense
 from nearline.neighbors.lists import Found, Ragged
-from nearline.neighbors.measured import measured
 from nearline.neighbors.metrics import Metric
-from nearline.neighbors.wanted import Wanted
+from nearline.neighbors.wanted import Wanted, measured
 
-TREE_METRICS = ("l1", "l2", "squared-l2", "l-infinity", "lq")  # names in the core: Mahalanobis is l2 there
+TREE_METRICS = ("l1", "l2", "squared-l2", "l-infinity", "lq", "mahalanobis")  # names in the core
 BLOCK = 8192  # queries that are looked at together
 MORE = 4  # candidates beyond k to begin with: the next distance must be larger for a list to be complete
 LONGER = 4  # times as many where these do not do: ties are mostly many
@@ -42,16 +42,22 @@ class Tree:
     def __init__(self, X: Array, metric: Metric, memory: int) -> None:
         if metric.core not in TREE_METRICS:
             raise ValueError(
-                f"There is no tree for metric {metric.name!r}, only for {', '.join(map(repr, TREE_METRICS))} and "
-                "'mahalanobis': take algorithm='exact' or 'auto'."
+                f"There is no tree for metric {metric.name!r}, only for {', '.join(map(repr, TREE_METRICS))}: take "
+                "algorithm='exact' or 'auto'."
             )
         if X.shape[1] == 0:
             raise ValueError(
                 "A tree needs at least one feature, got rows without any: take algorithm='exact'."
             )
+        if metric.core == "mahalanobis" and not len(metric.map):
+            raise ValueError("A Mahalanobis matrix of zeros has no tree: take algorithm='exact'.")
         self.metric, self.memory = metric, memory
         self._X = X
-        self._tree = cKDTree(X, leafsize=16, compact_nodes=True, balanced_tree=False)
+        self._mapped = Mapped(metric.map) if metric.core == "mahalanobis" else None
+        self._mean = X.mean(axis=0, dtype=np.float64) if self._mapped else np.zeros(X.shape[1])
+        points, lost = self._points(X)
+        self._lost = float(lost.max(initial=0.0))
+        self._tree = cKDTree(points, leafsize=16, compact_nodes=True, balanced_tree=False)
         self._p = {"l1": 1.0, "l-infinity": np.inf}.get(metric.core or "", metric.exponent)
 
     algorithm, recall = "tree", 1.0
@@ -60,6 +66,14 @@ class Tree:
     def _dense(self) -> Dense:
         """For the few lists that the tree does not complete."""
         return Dense(self._X, self.metric, self.memory)
+
+    def _points(self, A: Array) -> tuple[Array, Array]:
+        """Rows as the tree measures them, and how far from their true places they may be."""
+        if self._mapped is None:
+            return A, np.zeros(len(A))
+        A = A.astype(np.float64)
+        lost = self._mapped.lost(A, self._mean)
+        return self._mapped(A, self._mean)[0], lost
 
     def find(self, Q: Array, wanted: Wanted) -> Found:
         q = np.ascontiguousarray(Q, dtype=np.float64)
@@ -90,7 +104,8 @@ class Tree:
 
     def _candidates(self, q: Array, c: int) -> tuple[Array, Array, Array]:
         """(m, c) distances and rows, and (m,) a distance below which no other row is, but for rounding."""
-        found = self._tree.query(q, k=c, p=self._p, workers=_core.thread_limit())
+        points, lost = self._points(q)
+        found = self._tree.query(points, k=c, p=self._p, workers=_core.thread_limit())
         t, indices = (np.asarray(part).reshape(len(q), c) for part in found)
         last: Array = t[:, -1].copy()
         # Distances overflowed: the tree leaves such rows out. Powers vanished: it cannot tell them apart.
@@ -98,10 +113,9 @@ class Tree:
         if 1.0 < self._p < np.inf:
             short |= self._p * np.log(np.maximum(last, TINY)) < LEAST
         indices[short] = 0
-        rows = self._X[indices.ravel()]
-        columns = np.repeat(q, c, axis=0)
-        differences = [rows[:, j].astype(np.float64) - columns[:, j] for j in range(q.shape[1])]
-        distances: Array = measured(self.metric, differences).reshape(indices.shape)
+        queries = np.repeat(np.arange(len(q)), c)
+        distances = measured(self.metric, self._X, q, indices.ravel(), queries).reshape(indices.shape)
+        last = np.maximum(last - lost - self._lost, 0.0)
         distances[short], last[short] = np.inf, 0.0
         if self.metric.core == "squared-l2":
             last *= last

@@ -46,8 +46,25 @@ def begin(metric: Metric, wanted: Wanted, q: Array, bytes_: Array = NO_ROWS, who
     """A search of the core for queries q (m, D), or (m, 0) where distances are given."""
     core = metric.core or "l2"
     return _core.Search(
-        core, metric.exponent, q, bytes_, whole, wanted.own, wanted.k, wanted.radius, wanted.most_ties
+        core,
+        metric.exponent,
+        metric.map,
+        q,
+        bytes_,
+        whole,
+        wanted.own,
+        wanted.k,
+        wanted.radius,
+        wanted.most_ties,
     )
+
+
+def measured(metric: Metric, X: Array, Q: Array, rows: Array, queries: Array) -> Array:
+    """Distances of the pairs X[rows], Q[queries], as every search measures them. Q is float64."""
+    out = np.empty(len(rows))
+    rows, queries = (np.ascontiguousarray(part, dtype=np.int64) for part in (rows, queries))
+    _core.pair_distances(metric.core or "l2", metric.exponent, metric.map, X, Q, rows, queries, out)
+    return out
 
 
 def finish(search: Any, m: int) -> Found:
