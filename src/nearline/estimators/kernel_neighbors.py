@@ -59,7 +59,7 @@ class KernelNeighborsClassifier(KernelClassifier):
                 "Distances need k(x, x) of new items, which a precomputed Gram matrix does not have: give the kernel "
                 "itself, or distances to KNeighborsClassifier(metric='precomputed')."
             )
-        self._training, self._squares = items, self.kernel_.diagonal(items)
+        self._training = items
         self._targets, self._weights = targets, weights
         self._neighbors()  # unknown rules are named now, not when the first item is to be predicted
         return self
@@ -77,11 +77,7 @@ class KernelNeighborsClassifier(KernelClassifier):
 
     def distances(self, items: Any) -> Array:
         """d(x, x_i) (m, n) of checked items and the training items."""
-        K = self.kernel_.between(items, self._training).astype(np.float64)
-        squares = self.kernel_.diagonal(items)[:, None] + self._squares - 2.0 * K
-        # What rounding leaves of equal items is no distance.
-        squares[squares < 1e-12 * (np.abs(K) + 1e-300)] = 0.0
-        return np.sqrt(np.maximum(squares, 0.0))
+        return np.sqrt(self.kernel_.squared_distances(items, self._training))
 
     def predict_proba(self, X: Any) -> Array:
         """Shares of the vote (n, C)."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline.arrays import Array, is_sparse
+from nearline.kernels.distances import induced_squares
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class Kernel(ABC):
     @abstractmethod
     def diagonal(self, items: Any) -> Array:
         """k(x, x) for each of a checked collection (n,), float64."""
+
+    def squared_distances(self, A: Any, B: Any) -> Array:
+        """|phi(a) - phi(b)|^2 for all pairs of two checked collections, float64."""
+        return induced_squares(self.between(A, B), self.diagonal(A), self.diagonal(B))
 
     def __call__(self, A: Any, B: Any = None) -> Array:
         A = self.items(A)

@@ -34,6 +34,9 @@ class Constant(Kernel):
     def diagonal(self, items: Any) -> Array:
         return np.full(_count(items), self.value)
 
+    def squared_distances(self, A: Any, B: Any) -> Array:
+        return np.zeros((_count(A), _count(B)))
+
 
 @dataclass(frozen=True)
 class _Pair(Kernel):
@@ -74,6 +77,9 @@ class Sum(_Pair):
 
     def diagonal(self, items: Any) -> Array:
         return self.first.diagonal(items) + self.second.diagonal(items)
+
+    def squared_distances(self, A: Any, B: Any) -> Array:
+        return self.first.squared_distances(A, B) + self.second.squared_distances(A, B)
 
 
 @dataclass(frozen=True)
@@ -177,6 +183,10 @@ class Centered(_Wrapped):
 
     def diagonal(self, items: Any) -> Array:
         return self.kernel.diagonal(items) - 2.0 * self._means(items) + self.mean
+
+    def squared_distances(self, A: Any, B: Any) -> Array:
+        """Those of the kernel itself: a mean less does not move items from each other."""
+        return self.kernel.squared_distances(A, B)
 
     def _means(self, items: Any) -> Array:
         if self.row_means is None:

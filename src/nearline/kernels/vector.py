@@ -8,6 +8,14 @@ import numpy as np
 from nearline import _core
 from nearline.arrays import Array, is_sparse
 from nearline.kernels._base import Kernel
+from nearline.kernels.distances import (
+    careful_squares,
+    doubtful_exponents,
+    doubtful_squares,
+    products,
+    spread_out,
+    squared_norms,
+)
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,10 @@ class Linear(Kernel):
 
     def diagonal(self, items: Any) -> Array:
         return squared_norms(items)
+
+    def squared_distances(self, A: Any, B: Any) -> Array:
+        """|a - b|^2, by differences where products would lose it."""
+        return np.concatenate([squares for _, squares in careful_squares(A, B, 1.0, doubtful_squares)])
 
 
 @dataclass(frozen=True)
@@ -113,17 +125,39 @@ class RBF(Kernel):
 
     def among(self, items: Any) -> Array:
         X = self._scaled(items, items)
+        norms = squared_norms(X)
+        if spread_out(norms, norms, X):
+            return self._directly(items, items, symmetric=True)
         K = lower_products(X)
-        _core.gaussian_among(K, squared_norms(X), 1.0)
+        _core.gaussian_among(K, norms, 1.0)
         return K.astype(items.dtype, copy=False)
 
     def between(self, A: Any, B: Any) -> Array:
         if A.shape[1] != B.shape[1]:
             raise ValueError(f"Rows of {A.shape[1]} and of {B.shape[1]} features have no distance.")
         A_scaled, B_scaled = self._scaled(A, B), self._scaled(B, B if not is_sparse(A) else A)
+        a, b = squared_norms(A_scaled), squared_norms(B_scaled)
+        if spread_out(a, b, A_scaled, B_scaled):
+            return self._directly(A, B)
         K = products(A_scaled, B_scaled)
-        _core.gaussian_between(K, squared_norms(A_scaled), squared_norms(B_scaled), 1.0)
+        _core.gaussian_between(K, a, b, 1.0)
         return K.astype(A.dtype, copy=False)
+
+    def _directly(self, A: Any, B: Any, *, symmetric: bool = False) -> Array:
+        """The same of rows that lie far apart for the width of the kernel: see :mod:`nearline.kernels.distances`."""
+        K = np.empty((A.shape[0], B.shape[0]), dtype=A.dtype)
+        for rows, squares in careful_squares(A, B, self._gamma, doubtful_exponents, symmetric=symmetric):
+            K[rows, : squares.shape[1]] = np.exp(-squares)
+        if symmetric:
+            np.fill_diagonal(mirrored(K), 1.0)
+        return K
+
+    def squared_distances(self, A: Any, B: Any) -> Array:
+        """2 (1 - k(a, b)), to the last digits also where rows are near each other."""
+        D = np.empty((A.shape[0], B.shape[0]))
+        for rows, squares in careful_squares(A, B, self._gamma, doubtful_squares):
+            D[rows] = -2.0 * np.expm1(-squares)
+        return D
 
     def _scaled(self, X: Any, like: Any) -> Any:
         """Rows less a mean, times sqrt(gamma), in float64 unless float32 will do: exponents are then plain distances."""
@@ -160,44 +194,40 @@ class RBF(Kernel):
 
 
 def scale_gamma(X: Any, weights: Array | None = None) -> float:
-    """1 / (features x variance of all values)."""
+    """1 / (features x variance of all values); 1 where they are all the same."""
     weights = np.ones(X.shape[0]) if weights is None else weights
-    total = float(weights.sum()) * X.shape[1]
-    near = 0.0 if is_sparse(X) or not X.size else float(X.flat[0])
-    Y = X if is_sparse(X) else X - X.dtype.type(near)  # an offset would eat up the digits
-    mean = float(weights @ np.asarray(Y.sum(axis=1)).ravel()) / total
-    variance = float(weights @ squared_norms(Y)) / total - mean**2
-    return 1.0 / (X.shape[1] * variance) if variance > 1e-14 * mean**2 else 1.0
+    n_features, total = X.shape[1], float(weights.sum()) * X.shape[1]
+    mean = float(weights @ np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()) / total
+    rest, squares = _deviations(X, mean)
+    variance = float(weights @ squares) / total - (float(weights @ rest) / total) ** 2
+    values = X.data if is_sparse(X) else X
+    rounding = 4.0 * 2.0**-52 * float(np.abs(values).max(initial=0.0))
+    return 1.0 / (n_features * variance) if variance > rounding**2 else 1.0
+
+
+def _deviations(X: Any, mean: float) -> tuple[Array, Array]:
+    """Sums of x - mean, and of their squares, over the features of each row."""
+    if not is_sparse(X):
+        Z = X.astype(np.float64) - mean
+        return Z.sum(axis=1), squared_norms(Z)
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    Z, zeros = X.data.astype(np.float64) - mean, X.shape[1] - np.diff(X.indptr)
+    sums = np.bincount(rows, Z, minlength=X.shape[0]) - zeros * mean
+    return sums, np.bincount(rows, Z * Z, minlength=X.shape[0]) + zeros * mean**2
 
 
 def median_gamma(X: Any, most: int = 1000) -> float:
     """1 / (median of |x - x'|^2 over pairs of different rows)."""
     rows = np.unique(np.linspace(0, X.shape[0] - 1, min(X.shape[0], most)).astype(int))
-    X = centered(X[rows], X[rows])
-    norms = squared_norms(X)
-    squares = norms[:, None] + norms - 2.0 * products(X, X).astype(np.float64)
-    squares = squares[np.triu_indices(len(rows), 1)]
-    middle = float(np.median(squares[squares > 0])) if (squares > 0).any() else 0.0
-    return 1.0 / middle if middle > 0 else 1.0
+    X = X[rows]
+    blocks = careful_squares(X, X, 1.0, doubtful_squares)
+    squares = np.concatenate([part for _, part in blocks])[np.triu_indices(len(rows), 1)]
+    return 1.0 / float(np.median(squares[squares > 0])) if (squares > 0).any() else 1.0
 
 
 def centered(X: Any, like: Any) -> Any:
     """Rows less the mean of others: distances stay, and what rounds away in |x|^2 + |x'|^2 - 2 x . x' gets small."""
     return X if is_sparse(X) else X - like.mean(axis=0, dtype=np.float64).astype(X.dtype)
-
-
-def squared_norms(X: Any) -> Array:
-    if is_sparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
-
-
-def products(A: Any, B: Any) -> Array:
-    """a . b for all pairs, as a C-contiguous array."""
-    if is_sparse(A) or is_sparse(B):
-        K = A @ B.T
-        return np.ascontiguousarray(K.toarray() if is_sparse(K) else K)
-    return np.ascontiguousarray(A @ B.T)
 
 
 def lower_products(X: Any, rows: int = 1024) -> Array:

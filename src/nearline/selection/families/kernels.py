@@ -22,6 +22,7 @@ from nearline.estimators import (
 )
 from nearline.estimators._pairs import Pairs
 from nearline.kernels import RBF, Kernel
+from nearline.kernels.distances import induced_squares
 from nearline.kernels.landmarks import all_landmarks
 from nearline.kernels.precomputed import Precomputed
 from nearline.kernels.vector import scale_gamma
@@ -230,7 +231,7 @@ class KernelNeighbors(NearestNeighbors):
         own = np.diagonal(fold.X_train)
         new = np.ones(len(fold.X_test)) if fold.squares is None else fold.squares
         train, test = (
-            np.sqrt(np.maximum(square[:, None] + own - 2.0 * K, 0.0))
+            np.sqrt(induced_squares(K, square, own))
             for square, K in ((own, fold.X_train), (new, fold.X_test))
         )
         return super().outcomes(replace(fold, X_train=train, X_test=test), grid)
