@@ -16,6 +16,7 @@ from nearline.neighbors.metrics import as_metric
 from nearline.neighbors.weights import as_weights
 from nearline.regularizers import REGULARIZERS
 from nearline.representations import representations
+from nearline.selection.edges import Edge
 from nearline.selection.leaderboard import table as aligned
 from nearline.selection.path import checked_alphas
 
@@ -56,7 +57,7 @@ def run_sweep(
     )
     if as_json:
         chosen = {"best": result.best, "one_standard_error": result.one_standard_error}
-        print(json.dumps(clean({"rows": result.rows(), **chosen})))
+        print(json.dumps(clean({"rows": result.rows(), **chosen, "edge": _edge_facts(result.edge)})))
     else:
         _show_sweep(result, way.name)
     from nearline.plots import plot_sweep
@@ -91,6 +92,7 @@ def _show_sweep(result: Any, way: str) -> None:
     print(f"\nthe best {len(shown)} of {len(rows)}; rows as {way}; mean ± standard deviation over folds")
     print(f"best mean: {_said(result.best)}")
     print(f"largest k within one standard error of it: {_said(result.one_standard_error)}")
+    _show_edge(result.edge)
 
 
 def run_path(
@@ -143,6 +145,7 @@ def _path_facts(result: Any) -> dict[str, Any]:
         "rows": [dict(zip(names, row)) for row in zip(*columns)],
         "best": result.alphas[result.best],
         "one_standard_error": result.alphas[result.one_standard_error],
+        "edge": _edge_facts(result.edge),
     }
 
 
@@ -158,6 +161,16 @@ def _show_path(result: Any, how: str) -> None:
     print(f"\n{how}")
     print(f"best mean: alpha = {result.alphas[result.best]:.3g}")
     print(f"largest alpha within one standard error of it: {result.alphas[result.one_standard_error]:.3g}")
+    _show_edge(result.edge)
+
+
+def _show_edge(edge: Edge | None) -> None:
+    if edge is not None:
+        print(f"note: {edge}")
+
+
+def _edge_facts(edge: Edge | None) -> dict[str, Any] | None:
+    return None if edge is None else {"parameter": edge.parameter, "value": edge.value, "end": edge.place}
 
 
 def _linear(loss: str, penalty: str) -> Any:

@@ -112,6 +112,7 @@ def _entry_facts(board: Leaderboard, entry: Entry) -> dict[str, Any]:
         "fit_seconds": rounded(entry.fit_seconds, 3),
         "predict_seconds": rounded(entry.predict_seconds, 3),
         "bytes": entry.size,
+        "grid_end": [{"parameter": one.parameter, "end": one.place, "why": one.why} for one in entry.edges],
     }
 
 

@@ -32,6 +32,7 @@ def board_section(facts: dict[str, Any]) -> Html:
         h("p", told, rest),
         _interrupted(board),
         _families(facts),
+        _grid_ends(board),
         _nested(facts),
         _candidates(facts),
         _skipped(board["skipped"]),
@@ -114,6 +115,17 @@ def _strip(one: dict[str, Any], name: str, scale: Scale) -> Html:
     span = h("u", style=f"left:{low:.1f}%;width:{high - low:.1f}%")
     dot = h("b", style=f"left:{scale(mean):.1f}%")
     return h("div", ticks, span, dot, class_="strip", aria_hidden="true")
+
+
+def _grid_ends(board: dict[str, Any]) -> Html | None:
+    """Families that might do better further along."""
+    found = [
+        f"{one['family']} ({end['end']} {LETTERS.get(end['parameter'], end['parameter'])} tried)"
+        for one in board["families"]
+        for end in one["grid_end"]
+    ]
+    said = f"At an end of its grid, so that values beyond may be better: {', '.join(found)}."
+    return h("p", said, class_="remark") if found else None
 
 
 def _nested(facts: dict[str, Any]) -> Html | None:

@@ -3,20 +3,27 @@
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._core import thread_limit
 from nearline.representations import Representation
+from nearline.selection.edges import Axis, Edge, open_ends
 from nearline.selection.families import Family, Outcome
 from nearline.selection.fold_data import FoldData, Rows
-from nearline.selection.leaderboard import Entry, Leaderboard, Skipped
+from nearline.selection.leaderboard import Leaderboard, Skipped
 from nearline.selection.progress import Progress
 from nearline.selection.scoring import Scorer
+from nearline.selection.unit import Unit
 from nearline.tiles import side_by_side, steps
+
+ROUNDS = 3  # in which the grid of a family on a representation may go on beyond its ends
+
+
+LATE = "the time limit had passed"
 
 
 class OutOfTime(Exception):
@@ -35,35 +42,12 @@ class Rules:
     memory: float | None = None  # bytes; None: what the machine has left
 
 
-@dataclass
-class Unit:
-    """A family on a representation: what runs at a time."""
-
-    family: Family
-    representation: Representation
-    grid: list[dict[str, Any]]
-    cost: float
-    scores: Array = field(init=False)  # (scorers, candidates, folds)
-    spent: Array = field(init=False)  # (fit, predict; candidates, folds)
-    done: Array = field(init=False)  # (candidates, folds)
-    sizes: Array = field(init=False)
-    notes: list[dict[str, None]] = field(init=False)
-    hits: list[Array] = field(init=False)  # per fold: which rows each candidate had right, as bits
-
-    def clear(self, n_scorers: int, folds: list[tuple[Array, Array]]) -> None:
-        n, n_folds = len(self.grid), len(folds)
-        self.hits = [np.zeros((n, -(-len(test) // 8)), np.uint8) for _, test in folds]
-        self.scores, self.spent = np.full((n_scorers, n, n_folds), np.nan), np.zeros((2, n, n_folds))
-        self.done, self.sizes = np.zeros((n, n_folds), bool), np.zeros(n, np.int64)
-        self.notes = [{} for _ in range(n)]
-
-
 class Contest:
     """Runs the units in order of cost, until all are done, the time is over, or it is interrupted."""
 
     def __init__(self, rows: Rows, families: list[Family], ways: list[Representation], rules: Rules) -> None:
         self.rows, self.rules = rows, rules
-        self.entries: list[Entry] = []
+        self.units: list[Unit] = []  # that ran
         self.skipped: list[Skipped] = []
         self.interrupted = False
         self._start = perf_counter()
@@ -83,7 +67,7 @@ class Contest:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self._data.first(way)
+                self._data.largest(way)
         except Exception as error:
             self.skipped.append(Skipped("all families", way.name, _reason(error)))
             return False
@@ -91,17 +75,14 @@ class Contest:
 
     def run(self) -> Leaderboard:
         """What finished is kept whatever happens to the rest."""
-        rules = self.rules
+        rules, waiting = self.rules, []
         rules.progress.begin()
-        done = 0.0
-        waiting: list[Unit] = []
         try:
             for unit in self._units():
                 waiting.append(unit)
-            total = sum(unit.cost for unit in waiting)
-            for number in range(len(waiting)):
-                self._attempt(waiting[0], number > 0, done, total)
-                done += waiting.pop(0).cost
+            self._run_all(waiting)
+            for unit in self.units:  # after all have run: what is short is time, not families
+                self._go_on(unit)
         except KeyboardInterrupt:
             self.interrupted = True
             for unit in waiting:
@@ -113,7 +94,15 @@ class Contest:
             if self.rows.independent and self.rows.weights is None
             else None
         )
-        return Leaderboard(self.entries, rules.scorers, self.rows.test_to_train, self.skipped, n_rows)
+        entries = [unit.entry(number) for unit in self.units for number in unit.finished()]
+        return Leaderboard(entries, rules.scorers, self.rows.test_to_train, self.skipped, n_rows)
+
+    def _run_all(self, waiting: list[Unit]) -> None:
+        """Unit after unit; those that ran leave the list."""
+        done, total = 0.0, sum(unit.cost for unit in waiting)
+        for number in range(len(waiting)):
+            self._attempt(waiting[0], number > 0, done, total)
+            done += waiting.pop(0).cost
 
     def _units(self) -> Iterator[Unit]:
         for family, way in self._pairs:
@@ -130,87 +119,113 @@ class Contest:
 
     def _unit(self, family: Family, way: Representation) -> Unit | str:
         """What is to run, or why not."""
-        fold = self._data.first(way)
-        need, have = family.memory(fold), self._memory()
+        fold = self._data.largest(way)
         reason = family.refuses(fold)
         if reason is not None:
             return reason
-        if need > have:
-            return f"it needs about {need / 1e9:.1f} GB of memory, {have / 1e9:.1f} GB are left"
         grid = family.grid(fold, self.rules.preset)
         if not grid:
             return "too few rows, or too small weights"
-        return Unit(family, way, grid, family.cost(fold, grid) + 1e6)
+        need, tests = family.memory(fold, grid), [test for _, test in self.rows.folds]
+        if need > self._memory():
+            return f"it needs about {need / 1e9:.1f} GB of memory, {self._memory() / 1e9:.1f} GB are left"
+        unit = Unit(family, way, family.cost(fold, grid) + 1e6, need, self.rules.scorers, tests)
+        unit.grow(grid)
+        return unit
 
     def _attempt(self, unit: Unit, bounded: bool, done: float, total: float) -> None:
         """Run a unit; one that fails is skipped with the reason, one that is late keeps the candidates that finished."""
-        unit.clear(len(self.rules.scorers), self.rows.folds)
         try:
             if bounded:
                 self._check_time()
-            with warnings.catch_warnings(record=True) as said:
-                warnings.simplefilter("always")
-                self._run_folds(unit, bounded, lambda part: (done + unit.cost * part) / total)
-            for warning in said:
-                for notes in unit.notes:
-                    notes[str(warning.message)] = None
+            self._run_folds(unit, 0, bounded, lambda part: (done + unit.cost * part) / total)
         except OutOfTime:
-            self._skip(unit.family, unit.representation, "the time limit had passed")
+            self._skip(unit.family, unit.representation, LATE)
         except Exception as error:  # a user's own estimator may raise anything
             self._skip(unit.family, unit.representation, _reason(error))
             return
-        self._keep(unit)
+        self.units.append(unit)
 
-    def _run_folds(self, unit: Unit, bounded: bool, share: Callable[[float], float]) -> None:
-        """Folds side by side, if they are in memory and the family's fits may run so."""
+    def _go_on(self, unit: Unit) -> None:
+        """Further candidates while the best of the unit, on the folds, stands at an end of its grid.
+
+        Deterministic but for a time limit: the scores on the folds decide, and at most ROUNDS rounds are run.
+        """
+        why = f"after {ROUNDS} rounds of further values"
+        for _ in range(ROUNDS):
+            ends = self._ends(unit)
+            further = [one for axis, best, up in ends for one in axis.further(unit.grid, best, up)]
+            if not further:
+                break
+            first = len(unit.grid)
+            try:
+                self._check_time()
+                self._check_memory(unit, further)
+                unit.grow(further)
+                self._run_folds(unit, first, True, lambda part: 1.0)
+            except OutOfTime:
+                why = LATE
+                break
+            except Exception as error:
+                why = f"values beyond failed: {_reason(error)}"
+                break
+        for axis, best, up in self._ends(unit):
+            edge = Edge(axis.parameter, axis.place(unit.grid[best]), up, why)
+            unit.edges[best] = (*unit.edges.get(best, ()), edge)
+
+    def _ends(self, unit: Unit) -> list[tuple[Axis, int, bool]]:
+        """Axes at whose end the best candidate stands, its number, and whether that is the largest value."""
+        numbers = unit.finished()
+        if not numbers:
+            return []
+        entries = {number: unit.entry(number) for number in numbers}
+        board = Leaderboard(list(entries.values()), self.rules.scorers, self.rows.test_to_train)
+        best = next(number for number, entry in entries.items() if entry is board.best)
+        grid = [unit.grid[number] for number in numbers]
+        means = np.array([board.primary.sign * board.mean(entry) for entry in entries.values()])
+        axes = unit.family.axes(self._data.largest(unit.representation), grid)
+        return [(axis, best, up) for axis, up in open_ends(axes, grid, means, numbers.index(best))]
+
+    def _check_memory(self, unit: Unit, further: list[dict[str, Any]]) -> None:
+        need = unit.family.memory(self._data.largest(unit.representation), further)
+        if need > self._memory():
+            raise MemoryError(f"{need / 1e9:.1f} GB are needed, {self._memory() / 1e9:.1f} GB are left")
+
+    def _run_folds(self, unit: Unit, first: int, bounded: bool, share: Callable[[float], float]) -> None:
+        """Candidates from number first on; warnings become their notes."""
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            self._run_candidates(unit, first, bounded, share)
+        for warning in said:
+            for notes in unit.notes[first:]:
+                notes[str(warning.message)] = None
+
+    def _run_candidates(self, unit: Unit, first: int, bounded: bool, share: Callable[[float], float]) -> None:
+        """Folds side by side, if they are in memory with all that they need, and the family's fits may run so."""
         way, progress = unit.representation, self.rules.progress
         n_folds, doing = len(self.rows.folds), f"{unit.family.name} on {way.name}"
         progress.advance(share(0.0), doing)
         finished: list[int] = []
 
         def run(f: int) -> None:
-            for outcome in steps(unit.family.outcomes(self._data.fold(way, f), unit.grid)):
-                self._score(unit, f, outcome)
+            for outcome in steps(unit.family.outcomes(self._data.fold(way, f), unit.grid[first:])):
+                self._score(unit, f, first, outcome)
                 if bounded:
                     self._check_time()
             finished.append(f)
             progress.advance(share(len(finished) / n_folds), doing)
 
-        beside = unit.family.threads and self._data.keep_all(way)
-        side_by_side(run, range(n_folds), cells=float(np.prod(self._data.first(way).shape)) if beside else 0)
+        beside = unit.family.threads and min(n_folds, thread_limit()) * unit.memory <= self._memory()
+        beside = beside and self._data.keep_all(way)
+        cells = float(np.prod(self._data.largest(way).shape)) if beside else 0.0
+        side_by_side(run, range(n_folds), cells=cells)
 
-    def _score(self, unit: Unit, f: int, outcome: Outcome) -> None:
-        rows, number = self.rows, outcome.number
-        test = rows.folds[f][1]
+    def _score(self, unit: Unit, f: int, first: int, outcome: Outcome) -> None:
+        rows, test = self.rows, self.rows.folds[f][1]
         weights = None if rows.weights is None else rows.weights[test]
-        for s, scorer in enumerate(self.rules.scorers):
-            unit.scores[s, number, f] = scorer(outcome.answers, rows.codes[test], rows.classes, weights)
-        unit.hits[f][number] = np.packbits(outcome.answers.labels == rows.codes[test])
-        unit.spent[:, number, f] = outcome.fit_seconds, outcome.predict_seconds
-        unit.sizes[number] = outcome.size
-        if outcome.note:
-            unit.notes[number][outcome.note] = None
-        unit.done[number, f] = True
-
-    def _keep(self, unit: Unit) -> None:
-        for number, parameters in enumerate(unit.grid):
-            if not unit.done[number].all():
-                continue
-            fit_seconds, predict_seconds = unit.spent[:, number].mean(axis=1)
-            scores = {s.name: unit.scores[i, number] for i, s in enumerate(self.rules.scorers)}
-            entry = Entry(
-                unit.family.name,
-                unit.representation.name,
-                parameters,
-                scores,
-                float(fit_seconds),
-                float(predict_seconds),
-                int(unit.sizes[number]),
-                unit.family.path,
-                "; ".join(unit.notes[number]),
-                np.concatenate([hits[number] for hits in unit.hits]),
-            )
-            self.entries.append(entry)
+        scores = [s(outcome.answers, rows.codes[test], rows.classes, weights) for s in self.rules.scorers]
+        right = outcome.answers.labels == rows.codes[test]
+        unit.take(f, first + outcome.number, outcome, scores, right)
 
     def _skip(self, family: Family, way: Representation, reason: str) -> None:
         self.skipped.append(Skipped(family.name, way.name, reason))

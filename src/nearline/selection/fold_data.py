@@ -1,6 +1,7 @@
 """FoldData: rows as numbers, fold by fold, made once for all families (SPEC H3)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.estimators._base import class_weights
 from nearline.representations import Representation
-from nearline.selection.families import Fold
+from nearline.selection.families import Fold, voters_of
 
 
 @dataclass(frozen=True)
@@ -39,16 +40,22 @@ class FoldData:
         """Whether the folds of all representations fit; those of the first tell how large they are."""
         if not ways:
             return True
-        each = self.first(ways[0]).data_bytes * 1.3 * len(self.rows.folds)
+        each = self.largest(ways[0]).data_bytes * 1.3 * len(self.rows.folds)
         return each * len(ways) <= self.memory
 
-    def first(self, way: Representation) -> Fold:
-        """The first fold."""
-        return self.fold(way, 0)
+    def largest(self, way: Representation) -> Fold:
+        """The fold with most training rows: what it can bear, all can. In time, the last has many times the first's."""
+        sizes = [len(train) for train, _ in self.rows.folds]
+        return replace(self.fold(way, int(np.argmax(sizes))), fewest_voters=self.fewest_voters)
+
+    @cached_property
+    def fewest_voters(self) -> int:
+        """Rows that can be neighbors, counted by their weights, in the fold that has the fewest."""
+        return min(voters_of(len(train), self._weights(train)) for train, _ in self.rows.folds)
 
     def keep_all(self, way: Representation) -> bool:
         """Make all folds and keep them, if they fit."""
-        every = 1.3 * self.first(way).data_bytes * len(self.rows.folds)
+        every = 1.3 * self.largest(way).data_bytes * len(self.rows.folds)
         kept = self._kept[way.name]
         if len(kept) < len(self.rows.folds) and self._used() + every <= self.memory:
             for f in range(len(self.rows.folds)):
@@ -64,16 +71,20 @@ class FoldData:
             self._prepared[way.name] = way.prepare(self.rows.X)
         train, test = self.rows.folds[f]
         X_train, X_test = self._prepared[way.name].fold(train, test)
-        rows, codes = self.rows, self.rows.codes[train]
-        weights = None if rows.weights is None else rows.weights[train]
-        weights = fitting_weights(codes, rows.classes, weights, self.class_weight)
         gram = way.gives == "gram"
         squares = self._prepared[way.name].squares[test] if gram else None
-        fold = Fold(X_train, codes, weights, X_test, rows.classes, gram, squares)
+        fold = Fold(
+            X_train, self.rows.codes[train], self._weights(train), X_test, self.rows.classes, gram, squares
+        )
         self._make_room(way, fold)
         if self._used() + 1.3 * fold.data_bytes <= self.memory:
             kept[f] = fold
         return fold
+
+    def _weights(self, train: Array) -> Array | None:
+        """For fitting on these rows."""
+        weights = None if self.rows.weights is None else self.rows.weights[train]
+        return fitting_weights(self.rows.codes[train], self.rows.classes, weights, self.class_weight)
 
     def _used(self) -> float:
         return sum(1.3 * fold.data_bytes for folds in self._kept.values() for fold in folds.values())

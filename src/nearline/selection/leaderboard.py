@@ -8,6 +8,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.selection.comparison import Hits, indistinguishable
+from nearline.selection.edges import Edge
 from nearline.selection.scoring import SCORERS, Scorer
 
 
@@ -27,6 +28,9 @@ class Entry:
     hits: Array | None = field(
         default=None, repr=False
     )  # bits: which rows it had right when they were left out
+    edges: tuple[
+        Edge, ...
+    ] = ()  # ends of the grid that it stands at, as the best of its family on these data
 
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={_short(value)}" for name, value in self.parameters.items())
@@ -169,6 +173,7 @@ class Leaderboard:
             "fit seconds": entry.fit_seconds,
             "predict seconds": entry.predict_seconds,
             "bytes": entry.size,
+            "grid end": ", ".join(f"{edge.place} {edge.parameter}" for edge in entry.edges),
             "note": entry.note,
         }
 
@@ -188,7 +193,7 @@ class Leaderboard:
         equals = {id(entry) for entry in self.equals_of_best(best)}
         rows = [
             [
-                "*" if id(entry) in equals else "",
+                ("*" if id(entry) in equals else "") + (">" if entry.edges else ""),
                 entry.family,
                 entry.representation,
                 ", ".join(f"{k}={_short(v)}" for k, v in entry.parameters.items() if k != "metric"),
@@ -215,8 +220,20 @@ class Leaderboard:
             f"{len(self)} candidates; mean ± standard deviation over {folds} folds; the best of each family.",
             "* not distinguishable from the best of these by a paired comparison (approximate).",
             "Linear models are fitted to a certified relative gap of 1e-3 on folds, the chosen one to 1e-4.",
+            *self._open_ends(best),
             *self._reasons(),
         ]
+
+    def _open_ends(self, best: list[Entry]) -> list[str]:
+        """The families whose best stands at the end of its grid."""
+        found = [
+            f"{entry.family} ({edge.place} {edge.parameter} tried)" for entry in best for edge in entry.edges
+        ]
+        return (
+            [f"> best at an end of its grid, so that values beyond may be better: {', '.join(found)}."]
+            if found
+            else []
+        )
 
     def _reasons(self) -> list[str]:
         """What was skipped; families that share a reason share a line."""

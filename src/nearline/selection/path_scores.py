@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from nearline.arrays import Array, is_sparse
 from nearline.estimators._base import encoded
 from nearline.estimators.linear import LinearClassifier
+from nearline.selection.edges import Edge, edge_of
 from nearline.selection.families import Fold
 from nearline.selection.families.paths import Path
 from nearline.selection.path import checked_alphas
@@ -46,6 +47,11 @@ class PathScores:
         """The largest alpha whose mean is within one standard error of the best."""
         error = self.deviation[self.best] / np.sqrt(self.scores.shape[1])
         return int(np.argmax(self.mean >= self.mean[self.best] - error))
+
+    @property
+    def edge(self) -> Edge | None:
+        """Where the best alpha is the smallest or largest given, so that values beyond may be better."""
+        return edge_of("alpha", self.alphas, self.mean)
 
 
 def path_scores(

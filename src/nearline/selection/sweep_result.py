@@ -8,6 +8,7 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.neighbors.metrics import Lq, Metric, as_metric
 from nearline.neighbors.weights import as_weights
+from nearline.selection.edges import Edge, edge_of
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,12 @@ class Sweep:
         i, a, b = self._best()
         good = self.mean[i, a] >= self.mean[i, a, b] - self.standard_error[i, a, b]
         return self._parameters(i, a, int(np.flatnonzero(good)[-1]))
+
+    @property
+    def edge(self) -> Edge | None:
+        """Where the best k is the smallest (but 1) or largest given, so that values beyond may be better."""
+        i, a, _ = self._best()
+        return edge_of("k", self.ks, self.mean[i, a], low=1)
 
     def rows(self) -> list[dict[str, Any]]:
         """One line for each candidate, best mean first."""

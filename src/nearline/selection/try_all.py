@@ -24,6 +24,7 @@ from nearline.selection.input import NUMERIC, check_options, checked_groups, che
 from nearline.selection.leaderboard import Entry, Leaderboard
 from nearline.selection.opened import LockedRows, Opened, fingerprint, intervals_of
 from nearline.selection.progress import as_progress
+from nearline.selection.remarks import grid_ends
 from nearline.selection.scoring import as_scorers, scorers_for
 from nearline.selection.splits import FixedFolds, as_split
 
@@ -71,7 +72,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     leaderboard_ : :class:`Leaderboard` with all candidates; ``print`` it, or ``to_pandas()``.
     best_, chosen_ : the entry with the best mean, and the one that was fitted.
     model_ : the fitted model, a scikit-learn pipeline.
-    findings_ : what the checks for leaks found.
+    findings_ : what the checks for leaks found, and what the contest itself gave cause to remark.
     nested_ : scores of the whole procedure on outer folds, if asked for.
     positive_ : the positive one of two classes; None of more.
     test_rows_ : numbers of the rows that were locked away (None for test rows of your own, or none).
@@ -169,6 +170,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             self._calibration_folds(codes, groups)  # refused now rather than after the contest
         self._keep_findings(rows, groups)
         self._run(rows)
+        self.findings_ += grid_ends(self.leaderboard_)
         self.model_ = self._fitted(part, codes, weights, groups)
         if self.nested and not self.interrupted_:
             self.nested_ = self._nest(rows, groups)

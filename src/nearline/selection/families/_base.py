@@ -10,6 +10,7 @@ import numpy as np
 
 from nearline.answers import Answers, answers_of
 from nearline.arrays import Array, is_sparse
+from nearline.selection.edges import Axis
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Fold:
     classes: Array  # labels, in all folds
     gram: bool = False  # whether X holds a kernel's values with the training rows
     squares: Array | None = None  # then k(x, x) of the test rows
+    fewest_voters: int | None = None  # rows that can be neighbors in every fold; None: those of this one
 
     @property
     def n_classes(self) -> int:
@@ -37,6 +39,12 @@ class Fold:
     def shape(self) -> tuple[int, int]:
         """(training rows, features)."""
         return self.X_train.shape[0], self.X_train.shape[1]
+
+    @property
+    def most_neighbors(self) -> int:
+        """The largest k that every fold has."""
+        own = voters_of(len(self.codes), self.weights)
+        return own if self.fewest_voters is None else self.fewest_voters
 
     @property
     def data_bytes(self) -> int:
@@ -83,7 +91,11 @@ class Family(ABC):
 
     @abstractmethod
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
-        """Parameters of the candidates, from looking at the training rows of the first fold."""
+        """Parameters of the candidates, from looking at the training rows of the largest fold."""
+
+    def axes(self, fold: Fold, grid: list[dict[str, Any]]) -> tuple[Axis, ...]:
+        """Along which the grid goes on where its best stands at an end."""
+        return ()
 
     @abstractmethod
     def estimator(self, parameters: dict[str, Any]) -> Any:
@@ -100,13 +112,18 @@ class Family(ABC):
             end = perf_counter()
             yield Outcome(number, answers, fitted - start, end - fitted, model_size(model))
 
-    def memory(self, fold: Fold) -> int:
-        """Bytes that the family needs beside the data, about."""
+    def memory(self, fold: Fold, grid: list[dict[str, Any]]) -> int:
+        """Bytes that the family needs beside the data, for a fold, about."""
         return 2 * fold.data_bytes
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
         """Rough number of multiplications on a fold, to tell how long the rest will take."""
         return float(len(grid)) * np.prod(fold.shape) * fold.n_classes
+
+
+def voters_of(n_rows: int, weights: Array | None) -> int:
+    """Rows that can be neighbors: those of positive weight, and no more than the weights add up to."""
+    return n_rows if weights is None else int(min(weights.sum(), np.count_nonzero(weights)))
 
 
 def fit_weighted(model: Any, fold: Fold) -> None:

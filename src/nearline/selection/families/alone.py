@@ -16,6 +16,7 @@ from nearline.estimators import (
     NearestCentroid,
     Perceptron,
 )
+from nearline.selection.edges import Axis
 from nearline.selection.families._base import Family, Fold
 
 MOST_DENSE = 2**28  # cells of a matrix that may be made dense
@@ -69,10 +70,13 @@ class Discriminant(Family):
         amounts = {"quick": (0.1,), "default": (0.001, 0.1), "thorough": (0.0001, 0.001, 0.01, 0.1, 0.3, 0.6)}
         return [{"shrinkage": amount} for amount in amounts[preset]]
 
+    def axes(self, fold: Fold, grid: list[dict[str, Any]]) -> tuple[Axis, ...]:
+        return (Axis("shrinkage", "shrinkage", high=1.0),)
+
     def estimator(self, parameters: dict[str, Any]) -> Any:
         return LinearDiscriminantAnalysis(**parameters)
 
-    def memory(self, fold: Fold) -> int:
+    def memory(self, fold: Fold, grid: list[dict[str, Any]]) -> int:
         return 2 * fold.data_bytes + 32 * fold.shape[1] ** 2
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
@@ -98,6 +102,9 @@ class Gaussian(Family):
         }
         return [{"smoothing": amount} for amount in amounts[preset]]
 
+    def axes(self, fold: Fold, grid: list[dict[str, Any]]) -> tuple[Axis, ...]:
+        return (Axis("smoothing", "smoothing"),)
+
     def estimator(self, parameters: dict[str, Any]) -> Any:
         return GaussianNB(**parameters)
 
@@ -119,6 +126,9 @@ class Multinomial(Family):
             "thorough": (0.001, 0.01, 0.03, 0.1, 0.3, 1.0),
         }
         return [{"smoothing": amount} for amount in amounts[preset]]
+
+    def axes(self, fold: Fold, grid: list[dict[str, Any]]) -> tuple[Axis, ...]:
+        return (Axis("smoothing", "smoothing"),)
 
     def estimator(self, parameters: dict[str, Any]) -> Any:
         return MultinomialNB(**parameters)

@@ -29,9 +29,10 @@ from nearline.kernels.vector import scale_gamma
 from nearline.losses import LOSSES, Squared
 from nearline.risk import Risk
 from nearline.selection.chain import Chain
+from nearline.selection.edges import Axis, two_digits
 from nearline.selection.families._base import Family, Fold, Outcome
 from nearline.selection.families.neighbors import NearestNeighbors
-from nearline.selection.families.paths import LeastSquaresPath, rounded
+from nearline.selection.families.paths import LeastSquaresPath
 from nearline.selection.path import solutions
 from nearline.solvers.gram_ridge import GramRidge
 from nearline.solvers.smo import certificates, smo
@@ -40,6 +41,8 @@ MOST_SPARSE = 3000  # sparse rows whose Gram matrix is computed: linear models s
 # gamma, as multiples of 1 / (features x variance), and C = 1 / (n alpha)
 GAMMAS = {"quick": (1.0,), "default": (0.25, 1.0, 4.0), "thorough": (0.0625, 0.25, 1.0, 4.0, 16.0)}
 CS = {"quick": (10.0,), "default": (1.0, 10.0, 100.0), "thorough": (0.1, 1.0, 10.0, 100.0, 1000.0)}
+ALPHA = Axis("alpha", "alpha")
+GAMMA = Axis("kernel", "gamma", decades=0.5, whole=True, read=lambda kernel: kernel.gamma, write=RBF)
 
 
 @dataclass(frozen=True)
@@ -65,15 +68,18 @@ class KernelFamily(Family):
         if fold.gram:
             return [{}]
         gamma = scale_gamma(fold.X_train)
-        return [{"kernel": RBF(rounded(gamma * factor))} for factor in GAMMAS[preset]]
+        return [{"kernel": RBF(two_digits(gamma * factor))} for factor in GAMMAS[preset]]
 
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
         n = fold.shape[0]
         return [
-            {**kernel, "alpha": rounded(1.0 / (n * C))}
+            {**kernel, "alpha": two_digits(1.0 / (n * C))}
             for kernel in self.kernels(fold, preset)
             for C in CS[preset]
         ]
+
+    def axes(self, fold: Fold, grid: list[dict[str, Any]]) -> tuple[Axis, ...]:
+        return (ALPHA,) if fold.gram else (ALPHA, GAMMA)
 
     def outcomes(self, fold: Fold, grid: list[dict[str, Any]]) -> Iterator[Outcome]:
         kernels = dict.fromkeys(one.get("kernel") for one in grid)
@@ -91,7 +97,7 @@ class KernelFamily(Family):
     ) -> Iterator[Outcome]:
         """Outcomes of candidates that differ in alpha only."""
 
-    def memory(self, fold: Fold) -> int:
+    def memory(self, fold: Fold, grid: list[dict[str, Any]]) -> int:
         return 2 * fold.data_bytes + 24 * fold.shape[0] ** 2
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
@@ -258,13 +264,16 @@ class LowRank(Family):
         gamma, n = scale_gamma(fold.X_train), fold.shape[0]
         return [
             {
-                "kernel": RBF(rounded(gamma * factor)),
+                "kernel": RBF(two_digits(gamma * factor)),
                 "components": self.components[preset],
-                "alpha": rounded(1 / (n * C)),
+                "alpha": two_digits(1 / (n * C)),
             }
             for factor in GAMMAS[preset]
             for C in CS[preset]
         ]
+
+    def axes(self, fold: Fold, grid: list[dict[str, Any]]) -> tuple[Axis, ...]:
+        return ALPHA, GAMMA
 
     def estimator(self, parameters: dict[str, Any]) -> Any:
         model = clone(self.inner.model).set_params(alpha=parameters["alpha"])
@@ -291,8 +300,8 @@ class LowRank(Family):
     def _map(self, parameters: dict[str, Any]) -> Nystroem:
         return Nystroem(parameters["kernel"], parameters["components"])
 
-    def memory(self, fold: Fold) -> int:
-        return 2 * fold.data_bytes + 30 * fold.shape[0] * 2000
+    def memory(self, fold: Fold, grid: list[dict[str, Any]]) -> int:
+        return 2 * fold.data_bytes + 30 * fold.shape[0] * grid[0]["components"]
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
         n, D = fold.shape

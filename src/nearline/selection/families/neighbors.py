@@ -12,6 +12,7 @@ from nearline.arrays import Array, is_sparse
 from nearline.estimators import KNeighborsClassifier
 from nearline.neighbors.index import Index
 from nearline.neighbors.vote import Decision, Electorate, Vote, voters
+from nearline.selection.edges import Axis, Counts
 from nearline.selection.families._base import Family, Fold, Outcome
 
 KS = {
@@ -39,13 +40,15 @@ class NearestNeighbors(Family):
         return None
 
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
-        most = self._most(fold)
         return [
             {"metric": self.metric, "weights": weights, "n_neighbors": k}
             for weights in WEIGHTS[preset]
             for k in KS[preset]
-            if k <= most
+            if k <= fold.most_neighbors
         ]
+
+    def axes(self, fold: Fold, grid: list[dict[str, Any]]) -> tuple[Axis, ...]:
+        return (Counts("n_neighbors", "k", low=1.0, high=float(fold.most_neighbors)),)
 
     def estimator(self, parameters: dict[str, Any]) -> Any:
         return KNeighborsClassifier(**parameters)
@@ -80,28 +83,19 @@ class NearestNeighbors(Family):
             cast[number] = []
             yield Outcome(number, answers, built - start, searching + seconds[number], fold.data_bytes)
 
-    def memory(self, fold: Fold) -> int:
-        return 2 * fold.data_bytes + index_memory(fold)
+    def memory(self, fold: Fold, grid: list[dict[str, Any]]) -> int:
+        lists = 24 * max(one["n_neighbors"] for one in grid)
+        shares = 8 * fold.n_classes * len(grid)
+        return 2 * fold.data_bytes + int(fold.X_test.shape[0]) * (lists + shares)
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
         n, D = fold.shape
         return 0.5 * n * fold.X_test.shape[0] * D
 
-    def _most(self, fold: Fold) -> int:
-        """Neighbors that every fold has: folds differ by some rows."""
-        if fold.weights is not None:
-            return int(0.9 * min(fold.weights.sum(), np.count_nonzero(fold.weights)))
-        return max(1, int(0.9 * fold.shape[0]))
-
 
 def _of_unit_length(X: Any) -> bool:
     squares = np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return bool((np.abs(squares[squares > 0] - 1.0) < 1e-5).all())
-
-
-def index_memory(fold: Fold) -> int:
-    """Lists and shares of the votes of all candidates, about."""
-    return int(fold.X_test.shape[0]) * (200 * 24 + 60 * fold.n_classes * 8)
 
 
 def _electorate(fold: Fold) -> tuple[Any, Electorate]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import ceil, floor, log10
+from math import ceil, inf, log10
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from nearline.decision import decide
 from nearline.losses import Squared
 from nearline.risk import Risk
 from nearline.scores import LinearScore
+from nearline.selection.edges import Axis, two_digits
 from nearline.selection.families._base import Family, Fold, Outcome
 from nearline.selection.path import solutions
 from nearline.solvers import RidgeFactorization, Solution, minimize
@@ -46,6 +47,11 @@ class Path(Family):
 
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
         return [{"alpha": alpha} for alpha in self._alphas(self._risk(fold), preset)]
+
+    def axes(self, fold: Fold, grid: list[dict[str, Any]]) -> tuple[Axis, ...]:
+        """Where all weights are zero at the largest alpha (L1), there is nothing above it."""
+        none = self._risk(fold).regularizer.largest_alpha(np.zeros((1, 1))) is not None
+        return (Axis("alpha", "alpha", high=max(one["alpha"] for one in grid) if none else inf),)
 
     def estimator(self, parameters: dict[str, Any]) -> Any:
         return clone(self.model).set_params(**parameters)
@@ -88,7 +94,7 @@ class Path(Family):
             top, decades = float(ceil(log10(largest))) if largest > 0 else 0.0, DECADES_L1[preset]
         decades += MORE_ON_SPARSE * (is_sparse(risk.X) and largest is None)
         exponents = np.arange(0.0, decades + 1e-9, STEPS[preset])
-        return [rounded(10.0 ** (top - e)) for e in exponents]
+        return [two_digits(10.0 ** (top - e)) for e in exponents]
 
     def _answers(self, risk: Risk, solution: Solution, known: Array, X_test: Any, n_classes: int) -> Answers:
         W, b = (part.astype(X_test.dtype) for part in (solution.params.W, solution.params.b))
@@ -124,12 +130,6 @@ class LeastSquaresPath(Path):
         factors = RidgeFactorization(risk.X, codes, risk.weights, bias=risk.bias)
         for alpha in alphas:
             yield minimize(risk.with_alpha(alpha), self.model.solver, factors.solution(alpha), tol=self.tol)
-
-
-def rounded(alpha: float) -> float:
-    """To two digits, so that tables are readable: 0.0032."""
-    digits = 1 - floor(log10(alpha))
-    return float(round(alpha, digits)) if digits < 300 else alpha
 
 
 def _note(solution: Solution) -> str:

@@ -1,0 +1,24 @@
+"""Remarks: findings about a contest that has been held, from what its candidates scored."""
+
+from nearline.selection.checks import Finding
+from nearline.selection.leaderboard import Leaderboard
+
+GRID_END = "grid-end"
+
+
+def grid_ends(board: Leaderboard) -> list[Finding]:
+    """Families whose best candidate is the last of its grid, even after the grid went on."""
+    best = [entry for entry in board.best_of_families() if entry.edges]
+    if not best:
+        return []
+    said = [
+        f"The best {edge.parameter} of {entry.family} on {entry.representation} is the {edge.place} tried, {edge.value:g} "
+        f"({edge.why})."
+        for entry in best
+        for edge in entry.edges
+    ]
+    remedy = (
+        "Values beyond may be better, and the place on the leaderboard too low: try them by themselves (path_scores, "
+        "sweep, kernel_scores), or give more time."
+    )
+    return [Finding(GRID_END, "note", ", ".join(entry.family for entry in best), " ".join(said), remedy)]

@@ -1,0 +1,84 @@
+"""Unit: a family on a representation, with what its candidates scored on every fold."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.representations import Representation
+from nearline.selection.edges import Edge
+from nearline.selection.families import Family, Outcome
+from nearline.selection.leaderboard import Entry
+from nearline.selection.scoring import Scorer
+
+
+@dataclass
+class Unit:
+    """What runs at a time. Its grid may grow."""
+
+    family: Family
+    representation: Representation
+    cost: float
+    memory: float  # bytes for a fold, beside the data
+    scorers: list[Scorer]
+    tests: list[Array]  # rows left out by each fold
+    grid: list[dict[str, Any]] = field(default_factory=list)
+    scores: Array = field(init=False)  # (scorers, candidates, folds)
+    spent: Array = field(init=False)  # (fit, predict; candidates, folds)
+    done: Array = field(init=False)  # (candidates, folds)
+    sizes: Array = field(init=False)
+    notes: list[dict[str, None]] = field(default_factory=list)
+    hits: list[Array] = field(init=False)  # per fold: which rows each candidate had right, as bits
+    edges: dict[int, tuple[Edge, ...]] = field(default_factory=dict)  # of the best candidate
+
+    def __post_init__(self) -> None:
+        n_scorers, n_folds = len(self.scorers), len(self.tests)
+        self.scores, self.spent = np.empty((n_scorers, 0, n_folds)), np.empty((2, 0, n_folds))
+        self.done, self.sizes = np.empty((0, n_folds), bool), np.empty(0, np.int64)
+        self.hits = [np.empty((0, -(-len(test) // 8)), np.uint8) for test in self.tests]
+
+    def grow(self, grid: list[dict[str, Any]]) -> None:
+        """Room for further candidates."""
+
+        def more(array: Array, axis: int, fill: Any) -> Array:
+            shape = list(array.shape)
+            shape[axis] = len(grid)
+            return np.concatenate([array, np.full(shape, fill, array.dtype)], axis=axis)
+
+        self.grid = [*self.grid, *grid]
+        self.notes += [{} for _ in grid]
+        self.scores, self.spent = more(self.scores, 1, np.nan), more(self.spent, 1, 0.0)
+        self.done, self.sizes = more(self.done, 0, False), more(self.sizes, 0, 0)
+        self.hits = [more(hits, 0, 0) for hits in self.hits]
+
+    def take(self, f: int, number: int, outcome: Outcome, scores: list[float], right: Array) -> None:
+        """Keep what a candidate did on fold f."""
+        self.scores[:, number, f] = scores
+        self.hits[f][number] = np.packbits(right)
+        self.spent[:, number, f] = outcome.fit_seconds, outcome.predict_seconds
+        self.sizes[number] = outcome.size
+        if outcome.note:
+            self.notes[number][outcome.note] = None
+        self.done[number, f] = True
+
+    def finished(self) -> list[int]:
+        """Numbers of the candidates that were scored on every fold."""
+        return [number for number in range(len(self.grid)) if self.done[number].all()]
+
+    def entry(self, number: int) -> Entry:
+        """A candidate as the leaderboard has it."""
+        fit_seconds, predict_seconds = self.spent[:, number].mean(axis=1)
+        return Entry(
+            self.family.name,
+            self.representation.name,
+            self.grid[number],
+            {s.name: self.scores[i, number] for i, s in enumerate(self.scorers)},
+            float(fit_seconds),
+            float(predict_seconds),
+            int(self.sizes[number]),
+            self.family.path,
+            "; ".join(self.notes[number]),
+            np.concatenate([hits[number] for hits in self.hits]),
+            self.edges.get(number, ()),
+        )
