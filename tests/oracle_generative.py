@@ -56,14 +56,13 @@ def gaussian_scores(X, y, weights, x, smoothing, shared):
             )
             / sum(weights)
         )
-    scores = []
+    scores, largest = [], max(weighted_variance(column, weights)[1] for column in X.T.tolist())
     for label in labels:
         rows = class_rows(X, y, weights, label)
         score = math.log(sum(w for _, w in rows) / sum(weights))
         for j in range(len(x)):
             mean, variance = weighted_variance([row[j] for row, _ in rows], [w for _, w in rows])
-            overall = weighted_variance(X[:, j].tolist(), weights)[1]
-            variance = (pooled[j] if shared else variance) + smoothing * overall
+            variance = (pooled[j] if shared else variance) + smoothing * largest
             score -= 0.5 * (math.log(2 * math.pi * variance) + (x[j] - mean) ** 2 / variance)
         scores.append(score)
     return scores

@@ -214,8 +214,10 @@ class GaussianNB(OnlineGenerative):
     Parameters
     ----------
     smoothing : float >= 0
-        Share of a feature's variance over all rows that is added to its variance in each class, so that a feature
-        that is constant in a class has a finite likelihood. The units of a feature do not matter.
+        Share of the largest variance of a feature over all rows that is added to all variances, so that a feature that
+        is nearly constant in a class does not decide alone: the rule of scikit-learn's ``var_smoothing``. It depends
+        on the units of the features: where their variances differ by a factor of 1e6 and more, scale them first
+        (``make_pipeline(StandardScaler(), GaussianNB())``), or the smallest are smoothed away.
     shared_variance : bool
         Whether the classes share their variances.
     priors : 'empirical', 'uniform' or array (C,)
@@ -227,7 +229,8 @@ class GaussianNB(OnlineGenerative):
     class_count_ : (C,) weight of the rows of each class.
     class_prior_ : (C,) p(c).
     theta_ : (C, D) means.
-    var_ : (C, D) variances with smoothing; (1, D) if shared.
+    var_ : (C, D) variances with smoothing; (1, D) if shared; 1 of a feature that is constant, which says nothing.
+    epsilon_ : what smoothing adds to every variance.
     coef_, intercept_ : W and b, only with ``shared_variance``. Two classes have one row, the second less the first.
 
     Examples
@@ -281,7 +284,8 @@ class GaussianNB(OnlineGenerative):
         else:
             var = self._scatter / np.where(count > 0, count, 1.0)[:, None]
         # A constant feature says nothing: any variance does, and 1 is far from overflow.
-        self.var_ = np.where(varies, var + self.smoothing * overall, 1.0)
+        self.epsilon_ = self.smoothing * float(overall.max(initial=0.0, where=varies))
+        self.var_ = np.where(varies, var + self.epsilon_, 1.0)
         used = slice(None) if self.shared_variance else count > 0
         if not (self.var_[used] > 0).all():
             column = int(np.flatnonzero(~(self.var_[used] > 0).all(axis=0))[0])
