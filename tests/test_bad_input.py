@@ -67,9 +67,11 @@ def test_a_risk_of_rows_that_are_not_finite_is_refused(solver, value, sparse):
         "dual-coordinate-descent": "hinge",
         "smoothing": "hinge",
         "smo": "hinge",
+        "linear-program": "hinge",
     }.get(solver, "logistic")
+    penalty = "l1" if solver == "linear-program" else "l2"
     with np.errstate(invalid="ignore"), pytest.raises(ValueError, match="NaN or infinite"):
-        minimize(Risk(spoiled(value, sparse), BINARY, loss=loss, alpha=0.1), solver)
+        minimize(Risk(spoiled(value, sparse), BINARY, loss=loss, regularizer=penalty, alpha=0.1), solver)
 
 
 def test_values_whose_squares_overflow_are_named():

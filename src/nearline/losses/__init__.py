@@ -12,15 +12,8 @@ from nearline.losses.margin import (
     ZeroOne,
     sigmoid,
 )
-from nearline.losses.multiclass import (
-    CrammerSinger,
-    MulticlassPerceptron,
-    Softmax,
-    Sparsemax,
-    WestonWatkins,
-    softmax,
-    sparsemax,
-)
+from nearline.losses.multiclass import Softmax, Sparsemax, softmax, sparsemax
+from nearline.losses.multiclass_svm import CrammerSinger, MulticlassPerceptron, WestonWatkins
 
 LOSSES: dict[str, Loss] = {
     loss.name: loss

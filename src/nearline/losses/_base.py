@@ -12,7 +12,7 @@ from nearline.inheritance import forget_derived, mixed
 # What a loss is, and what its author derived from that: the second is not inherited where the first is redefined.
 DEFINING = ("value", "value_and_gradient", "phi", "codes", "margin")
 DERIVED = (
-    *("curvature", "curvature_product", "conjugate", "balance", "smoothed", "null_bias"),
+    *("curvature", "curvature_product", "shares", "conjugate", "balance", "smoothed", "null_bias"),
     *("probabilities", "log_probabilities"),
 )
 
@@ -91,6 +91,10 @@ class Loss(ABC):
         if H is None:
             return None
         return H * direction if H.ndim == 2 else np.einsum("ijk,ik->ij", H, direction)
+
+    def shares(self, scores: Array, targets: Array) -> Array | None:
+        """q >= 0 (n, K) where the curvature of a joint loss is diag(q) - q q^T / sum(q); None if it is not."""
+        return None
 
     def conjugate(self, duals: Array, targets: Array) -> Array | None:
         """loss*(u) = sup_f u.f - loss(f), (n,); infinite outside its domain; None if it is not known."""

@@ -16,6 +16,7 @@ from nearline.solvers.coordinate_descent import CoordinateDescent
 from nearline.solvers.dual_coordinate_descent import DualCoordinateDescent
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
 from nearline.solvers.fista import Fista
+from nearline.solvers.linear_program import LinearProgram
 from nearline.solvers.linear_smo import SMO
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
 from nearline.solvers.perceptron import PerceptronRule
@@ -40,6 +41,7 @@ SOLVERS: dict[str, Solver] = {
         Fista(),
         Smoothing(),
         SMO(),
+        LinearProgram(),
     )
 }
 
@@ -54,7 +56,7 @@ def preference(risk: Risk) -> list[Solver]:
     wide = risk.sparse and risk.n_features > MOST_SPARSE_FEATURES
     sweeps = wide and (not risk.bias or risk.loss.compiled == "squared-hinge")
     smooth = ("closed-form", *(["dual-coordinate-descent"] * sweeps), "preconditioned-lbfgs", "lbfgs")
-    kinks = ("dual-coordinate-descent", "coordinate-descent", "fista", "smoothing", "sgd")
+    kinks = ("dual-coordinate-descent", "coordinate-descent", "fista", "smoothing", "linear-program", "sgd")
     return [SOLVERS[name] for name in smooth + kinks]
 
 
@@ -97,6 +99,7 @@ __all__ = [
     "DualCoordinateDescent",
     "Fista",
     "GradientDescent",
+    "LinearProgram",
     "Newton",
     "NewtonCG",
     "PerceptronRule",

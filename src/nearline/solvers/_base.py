@@ -143,7 +143,9 @@ def minimize(
     try:
         solution = _loop(risk, chosen, risk.zeros() if start is None else start.copy(), tol, callback, began)
         # Sweeps over the dual end early where features of very different scales, or few rows, meet a small alpha.
-        other = first_willing(risk, [SOLVERS[name] for name in ("smo", "smoothing", "newton-cg")])
+        other = first_willing(
+            risk, [SOLVERS[name] for name in ("smo", "linear-program", "smoothing", "newton-cg")]
+        )
         if solver == "auto" and solution.status is Status.PRECISION and other is not None:
             again = _loop(risk, other, solution.params.copy(), tol, callback, began)
             solution = min(solution, again, key=lambda found: np.inf if found.gap is None else found.gap)

@@ -12,7 +12,11 @@ def needs_smooth_loss(risk: Risk, name: str) -> str | None:
         return f"{risk.loss.refusal}."
     if not risk.loss.smooth:
         rounded = risk.loss.smoothed(1.0) is not None and not risk.unpenalized
-        other = "'smoothing'" if rounded else "'dual-coordinate-descent' (with an L2 penalty) or 'sgd'"
+        other = (
+            "'smoothing'"
+            if rounded
+            else "'dual-coordinate-descent' (with an L2 penalty), 'linear-program' or 'sgd'"
+        )
         return f"Solver '{name}' needs a smooth loss and '{risk.loss.name}' has kinks: use {other}."
     return None
 

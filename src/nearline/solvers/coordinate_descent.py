@@ -1,13 +1,11 @@
 """Coordinate descent for penalties with kinks: proximal Newton on working sets (SPEC D11)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.losses import softmax, sparsemax
 from nearline.params import Params
 from nearline.passes.columns import ModelStep, QuadraticModel
 from nearline.risk import Point, Risk
@@ -18,12 +16,6 @@ from nearline.solvers._refusals import needs_elastic
 SMALLEST_SET = 200  # weights that a step moves at least, if so many want to
 FAR = 0.05  # relative gap above which curvature is not trusted
 LOOSE, TIGHT = 0.1, 1e-3  # tolerances of the model's decrease: it is minimized as well as it can be trusted
-
-# Joint losses with the curvature diag(q) - q q^T / sum(q): q as a function of the scores.
-SHARES: dict[str | None, Callable[[Array], Array]] = {
-    "softmax": softmax,
-    "sparsemax": lambda scores: np.asarray(sparsemax(scores) > 0, dtype=np.float64),
-}
 
 
 @dataclass
@@ -56,8 +48,8 @@ class CoordinateDescent(Solver):
             return reason
         if risk.unpenalized:
             return f"Solver '{self.name}' needs a penalty (alpha > 0 and a regularizer): use 'lbfgs' or 'newton'."
-        joint = risk.loss.joint and risk.loss.compiled not in SHARES
-        if joint or risk.loss.curvature(np.zeros((1, risk.n_outputs)), risk.targets[:1]) is None:
+        bends = risk.loss.shares if risk.loss.joint else risk.loss.curvature
+        if bends(np.zeros((1, risk.n_outputs)), risk.targets[:1]) is None:
             return (
                 f"Solver '{self.name}' needs second derivatives, which it does not know of loss '{risk.loss.name}': "
                 "use 'fista'."
@@ -137,7 +129,7 @@ def curvature(risk: Risk, state: DescentState) -> Array:
     if near and untouched and not joint:
         h = risk.passes.row_curvature(scores, slice(None)).diagonal
         return np.ascontiguousarray(h.T / risk.total_weight)
-    known = SHARES[risk.loss.compiled](scores) if joint else risk.loss.curvature(scores, risk.targets)
+    known = (risk.loss.shares if joint else risk.loss.curvature)(scores, risk.targets)
     assert known is not None
     h = known
     most = float(h.max(initial=0.0)) or 1.0

@@ -28,9 +28,10 @@ class SmoothingState(State):
 class Smoothing(Solver):
     """Round the loss's kinks off over ever shorter stretches; each risk starts where the last ended.
 
-    The hinge becomes phi_mu(z) = max over a in [-1, 0] of a (z - 1) - (mu/2) a^2. Its slopes are duals of the hinge
-    itself, so that they certify the fit: the gap is at most that of the rounded risk and mu/2. One iteration minimizes
-    one rounded risk by coordinate descent, then mu falls tenfold.
+    The hinge becomes phi_mu(z) = max over a in [-1, 0] of a (z - 1) - (mu/2) a^2, the joint hinge losses likewise. Its
+    slopes are duals of the hinge itself, so that they certify the fit: the gap is at most that of the rounded risk and
+    mu/2 (for each other class, with Weston-Watkins). One iteration minimizes one rounded risk by coordinate descent,
+    then mu falls tenfold.
     """
 
     name: ClassVar[str] = "smoothing"
@@ -46,7 +47,7 @@ class Smoothing(Solver):
                 f"Solver '{self.name}' is for losses with kinks and '{risk.loss.name}' has none: use 'fista'."
             )
         if risk.unpenalized:
-            return f"Solver '{self.name}' needs a penalty (alpha > 0 and a regularizer): use 'sgd'."
+            return f"Solver '{self.name}' needs a penalty (alpha > 0 and a regularizer): use 'linear-program' or 'sgd'."
         if risk.loss.smoothed(1.0) is None:
             able = "'sgd'" if risk.l1 > 0 else "'dual-coordinate-descent' or 'sgd'"
             return f"Solver '{self.name}' cannot round off the kinks of loss '{risk.loss.name}': use {able}."
