@@ -4,10 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits, load_iris
 
-from nearline import Separability, is_separable
+from nearline import (
+    ConvergenceWarning,
+    LogisticRegression,
+    OneVsOne,
+    Risk,
+    Separability,
+    is_separable,
+    minimize,
+)
 from oracle_generative import separability
 
 
@@ -214,3 +223,75 @@ def test_labels_of_any_kind(labels):
 def test_bad_input_is_refused_in_a_sentence(X, y, sentence):
     with pytest.raises(ValueError, match=sentence):
         is_separable(X, y)
+
+
+# -- fits without a penalty -------------------------------------------------------------------------------
+
+OVERLAP = np.random.default_rng(3).normal(size=(80, 3)), np.random.default_rng(4).integers(0, 3, 80)
+IRIS = load_iris(return_X_y=True)
+TOUCHING = np.array([[0.0], [1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
+
+
+def recedes(X, y, bias=True):
+    """Whether some direction has all margins >= 0 and one > 0: maximize their sum within a box, row by row."""
+    Z = np.hstack([X, np.full((len(X), 1), float(bias))])
+    K = y.max() + 1
+    rows = [
+        np.outer(np.eye(K)[y[i]] - np.eye(K)[c], Z[i]).ravel()
+        for i in range(len(y))
+        for c in range(K)
+        if c != y[i]
+    ]
+    A = np.array(rows)
+    return -linprog(-A.sum(axis=0), A_ub=-A, b_ub=np.zeros(len(A)), bounds=(-1, 1)).fun > 1e-7
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("loss", ["logistic", "softmax"])
+@pytest.mark.parametrize("rows", [IRIS, TOUCHING, OVERLAP], ids=["iris", "touching", "overlap"])
+def test_a_fit_without_a_penalty_says_whether_it_has_a_minimizer(rows, loss, bias):
+    X, y = rows
+    risk = Risk(X, y, loss=loss, alpha=0.0, bias=bias)
+    if loss == "softmax" or risk.n_outputs == 1:
+        none = recedes(X, y, bias)
+    else:
+        none = any(recedes(X, (y == c).astype(int), bias) for c in range(3))
+    assert minimize(risk).status.name == ("NO_MINIMIZER" if none else "CONVERGED")
+    shuffled = np.random.default_rng(0).permutation(len(y))
+    wide = X[shuffled] * 1e3 + 1e4 * bias
+    assert minimize(Risk(wide, y[shuffled], loss=loss, alpha=0.0, bias=bias)).status.name == (
+        "NO_MINIMIZER" if none else "CONVERGED"
+    )
+
+
+def test_estimators_and_wrappers_warn_of_it():
+    for model in (LogisticRegression(alpha=0.0), OneVsOne(LogisticRegression(alpha=0.0))):
+        with pytest.warns(ConvergenceWarning, match="no finite minimizer"):
+            model.fit(*IRIS)
+
+
+def test_rows_without_weight_prove_nothing():
+    X, y = TOUCHING
+    X, y = np.vstack([X, [[0.5]]]), np.append(y, 1)
+    weights = np.array([1.0, 1.0, 1.0, 1.0, 0.0])
+    assert minimize(Risk(X, y, alpha=0.0, weights=weights)).status.name == "NO_MINIMIZER"
+    assert minimize(Risk(X, y, alpha=0.0)).status.name == "CONVERGED"
+
+
+def test_columns_that_repeat_others_are_no_directions():
+    X, y = OVERLAP
+    repeated = np.hstack([X, 2.0 * X[:, :1], np.ones((len(X), 1))])
+    assert minimize(Risk(repeated, y, loss="softmax", alpha=0.0)).status.name == "CONVERGED"
+
+
+def test_beyond_its_cost_the_question_is_left_open(monkeypatch):
+    for limit in ("LARGEST_HESSIAN", "LARGEST_PROGRAM"):
+        monkeypatch.setattr(f"nearline.solvers._existence.{limit}", 0)
+    solution = minimize(Risk(*OVERLAP, loss="softmax", alpha=0.0))
+    assert (solution.status.name, solution.converged) == ("NOT_CHECKED", True)
+    with pytest.warns(ConvergenceWarning, match=r"too many to check.*alpha > 0"):
+        solution.warn(1e-4)
+
+
+def test_losses_that_end_do_not_ask():
+    assert minimize(Risk(*IRIS, loss="squared-hinge", alpha=0.0)).status.name == "CONVERGED"

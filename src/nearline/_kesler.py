@@ -15,8 +15,8 @@ EPS = float(np.finfo(np.float64).eps)
 class Kesler:
     """Rows a_ic, numbered i K + c with K = 1 for two classes and K = C for more, of unknowns (G, D + 1).
 
-    z_i = [(x_i - center) / scale; 1]. Two classes: G = 1 and a_i = +-z_i. More: the last class has score 0, G = C - 1.
-    Rows are divided by their largest entry, which changes no sign.
+    z_i = [(x_i - center) / scale; 1], or with a constant 0 where there is no bias. Two classes: G = 1 and a_i = +-z_i.
+    More: the last class has score 0, G = C - 1. Rows are divided by their largest entry, which changes no sign.
     """
 
     X: Any  # (n, D) float64, dense or CSR
@@ -24,10 +24,15 @@ class Kesler:
     n_classes: int
     center: Array  # (D,)
     scale: Array  # (D,)
+    bias: bool = True
 
     @classmethod
-    def of(cls, X: Any, targets: Array, n_classes: int) -> Self:
-        return cls(X, targets, n_classes, *(_sparse_scale(X) if is_sparse(X) else _dense_scale(X)))
+    def of(cls, X: Any, targets: Array, n_classes: int, bias: bool = True) -> Self:
+        center, scale = _sparse_scale(X) if is_sparse(X) else _dense_scale(X)
+        if not bias:  # nothing takes up a shift
+            scale = np.sqrt(scale**2 + center**2)
+            center = np.zeros_like(center)
+        return cls(X, targets, n_classes, center, scale, bias)
 
     @property
     def binary(self) -> bool:
@@ -58,18 +63,19 @@ class Kesler:
 
         n = self.X.shape[0]
         if not is_sparse(self.X):
-            return np.hstack([(self.X - self.center) / self.scale, np.ones((n, 1))])
+            return np.hstack([(self.X - self.center) / self.scale, np.full((n, 1), float(self.bias))])
         # Only columns without a zero have a center, so that nothing is filled in.
         data = (self.X.data - self.center[self.X.indices]) / self.scale[self.X.indices]
         Z = sp.csr_matrix((data, self.X.indices, self.X.indptr), shape=self.X.shape)
-        return sp.hstack([Z, sp.csr_matrix(np.ones((n, 1)))], format="csr")
+        return sp.hstack([Z, sp.csr_matrix(np.full((n, 1), float(self.bias)))], format="csr")
 
     @cached_property
     def size(self) -> Array:
-        """(n,) largest entry of each row, at least 1."""
-        if is_sparse(self.Z):
-            return np.asarray(abs(self.Z).max(axis=1).toarray()).ravel()
-        return np.asarray(np.abs(self.Z).max(axis=1))
+        """(n,) largest entry of each row, 1 where all are 0."""
+        entries = (
+            abs(self.Z).max(axis=1).toarray().ravel() if is_sparse(self.Z) else np.abs(self.Z).max(axis=1)
+        )
+        return np.where(entries > 0, entries, 1.0)
 
     def numbers(self) -> Array:
         """The numbers of all rows a."""
@@ -139,30 +145,6 @@ class Kesler:
                 w = -result.eqlin.marginals if (multipliers < 0.5).any() else np.zeros(A.shape[0])
                 return w, multipliers
         raise RuntimeError(f"The linear program of is_separable was not solved: {result.message}")
-
-    def logistic(self) -> tuple[Array, Array]:
-        """Logistic regression without a penalty, for a while: w, and the lambda (of all rows) that it makes of w.
-
-        The gradient is -sum_i sigma(-a_i.w) a_i (of more classes, -sum_ic p_c(x_i) a_ic), so that where it is 0 the
-        lambda are a proof that nothing separates; and where something does the fit finds it, if not by too little.
-        """
-        from nearline.losses import LOSSES
-        from nearline.risk import Risk
-        from nearline.solvers import Status, minimize
-
-        loss = LOSSES["logistic" if self.binary else "softmax"]
-        risk = Risk(
-            self.Z[:, :-1], self.targets, loss=loss, regularizer="none", alpha=0.0, n_classes=self.n_classes
-        )
-        # Easy separations take a few cheap steps; for the rest second derivatives pay.
-        first = minimize(risk, "lbfgs", tol=1e-11, max_iter=50)
-        second = "newton" if self.n_classes * self.Z.shape[1] <= LARGEST_BASIS else "newton-cg"
-        done = first.status in (Status.CONVERGED, Status.NO_MINIMIZER)
-        params = (first if done else minimize(risk, second, first.params, tol=1e-11, max_iter=40)).params
-        V = np.column_stack([params.W, params.b])
-        w = (V if self.binary else V[:-1] - V[-1]).ravel()
-        gradient = loss.value_and_gradient(risk.passes.scores(params), self.targets)[1]
-        return w, np.abs(gradient).ravel()[self.numbers()]
 
     def _span(self, numbers: Array) -> tuple[Array, Array, Array]:
         """Lengths of the columns of some rows (1 if 0), and bases of the rows' span and its complement.
@@ -240,6 +222,33 @@ class Kesler:
         return W / length, b / length
 
 
+def search(problem: Kesler) -> tuple[Array, Array, Array]:
+    """Solve (P) on growing sets of rows until its answer holds for all: w, the set, its u + v.
+
+    A row outside must be added if w is wrong about it, or if w is 0 there and the rows inside do not prove that
+    every other direction is 0 there too.
+    """
+    everything = problem.numbers()
+    first = min(len(everything), max(200, 3 * problem.n_unknowns))
+    inside = np.zeros(len(everything), dtype=bool)
+    inside[np.random.default_rng(0).permutation(len(everything))[:first]] = True
+    while True:
+        chosen = everything[inside]
+        w, multipliers = problem.solve(chosen)
+        margins = problem.margins(w).ravel()[everything]
+        missing = ~inside & (margins < -TOLERANCE)
+        if not missing.any():
+            flat = ~inside & (margins <= TOLERANCE)
+            missing = (
+                flat & problem.outside_span(chosen[multipliers > 0.5], everything) if flat.any() else flat
+            )
+        if not missing.any():
+            return w, chosen, multipliers
+        worst = np.argsort(np.where(missing, margins, np.inf), kind="stable")
+        inside[worst[: min(int(missing.sum()), int(inside.sum()))]] = True
+
+
+TOLERANCE = 1e-9  # of a_i.w relative to |a_i| |w|: nearer to 0 is taken for 0
 LARGEST_BASIS = 3000  # largest number of unknowns for which bases are computed
 
 

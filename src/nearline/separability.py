@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from nearline._kesler import Kesler
+from nearline._kesler import LARGEST_BASIS, Kesler
+from nearline._kesler import search as _search
 from nearline.arrays import Array, is_sparse
+from nearline.losses import LOSSES
+from nearline.risk import Risk
 from nearline.scores import LinearScore
-
-TOLERANCE = 1e-9  # of a_i.w relative to |a_i| |w|: nearer to 0 is taken for 0
+from nearline.solvers import Status, search_minimum
 
 
 @dataclass(frozen=True)
@@ -117,7 +119,7 @@ def is_separable(X: Any, y: Any) -> Separability:
 
 def _try_logistic(problem: Kesler) -> tuple[Array, Array, Array] | None:
     """The same as :func:`_search` from a fit that takes a fraction of its time, if it proves something."""
-    w, multipliers = problem.logistic()
+    w, multipliers = _logistic(problem)
     everything = problem.numbers()
     if problem.margins(w).min() > problem.rounding:
         return w, everything[:0], multipliers[:0]
@@ -130,30 +132,24 @@ def _try_logistic(problem: Kesler) -> tuple[Array, Array, Array] | None:
     return np.zeros_like(w), chosen, multipliers / multipliers.min()
 
 
-def _search(problem: Kesler) -> tuple[Array, Array, Array]:
-    """Solve (P) on growing sets of rows until its answer holds for all: w, the set, its u + v.
+def _logistic(problem: Kesler) -> tuple[Array, Array]:
+    """Logistic regression without a penalty, for a while: w, and the lambda (of all rows) that it makes of w.
 
-    A row outside must be added if w is wrong about it, or if w is 0 there and the rows inside do not prove that
-    every other direction is 0 there too.
+    The gradient is -sum_i sigma(-a_i.w) a_i (of more classes, -sum_ic p_c(x_i) a_ic), so that where it is 0 the
+    lambda are a proof that nothing separates; and where something does the fit finds it, if not by too little.
     """
-    everything = problem.numbers()
-    first = min(len(everything), max(200, 3 * problem.n_unknowns))
-    inside = np.zeros(len(everything), dtype=bool)
-    inside[np.random.default_rng(0).permutation(len(everything))[:first]] = True
-    while True:
-        chosen = everything[inside]
-        w, multipliers = problem.solve(chosen)
-        margins = problem.margins(w).ravel()[everything]
-        missing = ~inside & (margins < -TOLERANCE)
-        if not missing.any():
-            flat = ~inside & (margins <= TOLERANCE)
-            missing = (
-                flat & problem.outside_span(chosen[multipliers > 0.5], everything) if flat.any() else flat
-            )
-        if not missing.any():
-            return w, chosen, multipliers
-        worst = np.argsort(np.where(missing, margins, np.inf), kind="stable")
-        inside[worst[: min(int(missing.sum()), int(inside.sum()))]] = True
+    loss = LOSSES["logistic" if problem.binary else "softmax"]
+    rows = problem.Z[:, :-1]
+    risk = Risk(rows, problem.targets, loss=loss, regularizer="none", alpha=0.0, n_classes=problem.n_classes)
+    # Easy separations take a few cheap steps; for the rest second derivatives pay.
+    first = search_minimum(risk, "lbfgs", tol=1e-11, max_iter=50)
+    second = "newton" if problem.n_classes * problem.Z.shape[1] <= LARGEST_BASIS else "newton-cg"
+    done = first.status in (Status.CONVERGED, Status.NO_MINIMIZER)
+    params = (first if done else search_minimum(risk, second, first.params, tol=1e-11, max_iter=40)).params
+    V = np.column_stack([params.W, params.b])
+    w = (V if problem.binary else V[:-1] - V[-1]).ravel()
+    gradient = loss.value_and_gradient(risk.passes.scores(params), problem.targets)[1]
+    return w, np.abs(gradient).ravel()[problem.numbers()]
 
 
 def _checked(X: Any, y: Any) -> tuple[Any, Array, Array]:

@@ -9,6 +9,7 @@ from nearline.solvers._base import (
     Status,
     first_willing,
     minimize,
+    search_minimum,
 )
 from nearline.solvers._ridge import RidgeFactorization
 from nearline.solvers.closed_form import ClosedForm
@@ -113,4 +114,5 @@ __all__ = [
     "choose",
     "minimize",
     "preference",
+    "search_minimum",
 ]

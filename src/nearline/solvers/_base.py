@@ -28,8 +28,13 @@ class Status(Enum):
     MAX_ITER = "stopped at max_iter before the tolerance was reached: raise max_iter or tol"
     PRECISION = "no further progress is possible in this precision: give X as float64, scale the features, or raise tol"
     NO_MINIMIZER = (
-        "the training rows are separated (all margins > 0), so without a penalty the risk has no finite minimizer and "
-        "its weights would grow without end: set alpha > 0 (with a regularizer), or use LinearSVM(hard_margin=True)"
+        "the training rows are separated, or some are and the others lie on the boundary (a direction has all margins >= "
+        "0 and one > 0), so without a penalty the risk has no finite minimizer and its weights would grow without end: "
+        "set alpha > 0 (with a regularizer), or use LinearSVM(hard_margin=True) if is_separable says so"
+    )
+    NOT_CHECKED = (
+        "converged to the tolerance, but the rows are too many to check whether the risk has a finite minimizer without "
+        "a penalty, or whether its weights would grow as tol falls: set alpha > 0 (with a regularizer)"
     )
 
 
@@ -63,11 +68,11 @@ class Solution:
 
     @property
     def converged(self) -> bool:
-        return self.status is Status.CONVERGED
+        return self.status in (Status.CONVERGED, Status.NOT_CHECKED)
 
     def warn(self, tol: float) -> None:
         """Say what is wrong with an unconverged solution, once."""
-        if self.converged:
+        if self.status is Status.CONVERGED:
             return
         reached = (
             f"gap {self.gap:.1e}"
@@ -117,7 +122,8 @@ def minimize(
 ) -> Solution:
     """Minimize a risk to a certified relative duality gap of ``tol`` (a relative gradient where there is no gap).
 
-    ``callback(n_iter, state)`` is called after every iteration.
+    ``callback(n_iter, state)`` is called after every iteration. A logistic or softmax risk without a penalty may have no
+    finite minimizer; that is found out, and the status says so (NO_MINIMIZER), or that it cost too much (NOT_CHECKED).
 
     Examples
     --------
@@ -128,6 +134,29 @@ def minimize(
     >>> bool(solution.gap <= 1e-8)
     True
     """
+    from nearline.solvers._existence import has_minimizer, in_question
+
+    solution = search_minimum(risk, solver, start, tol=tol, max_iter=max_iter, callback=callback)
+    if not (in_question(risk) and solution.status in (Status.CONVERGED, Status.PRECISION)):
+        return solution
+    with single_threaded_blas:
+        found = has_minimizer(risk, solution.params)
+    if found is False:
+        return replace(solution, status=Status.NO_MINIMIZER)
+    unknown = found is None and solution.status is Status.CONVERGED
+    return replace(solution, status=Status.NOT_CHECKED) if unknown else solution
+
+
+def search_minimum(
+    risk: Risk,
+    solver: "Solver | str" = "auto",
+    start: Params | None = None,
+    *,
+    tol: float = 1e-4,
+    max_iter: int | None = None,
+    callback: Callback | None = None,
+) -> Solution:
+    """The same as :func:`minimize`, but for the question whether there is a minimizer, which it does not ask."""
     from nearline.solvers import SOLVERS, choose
 
     chosen = choose(risk, solver)
