@@ -21,6 +21,8 @@ WORDS = {
     r"^(include|exclude): ": r"--\1: ",
     r"^Unknown scoring": "Unknown --metric",
     r"^scoring must": "--metric must",
+    r"\bscoring=\"([\w-]+)\"": r"--metric \1",
+    r"\bsplit=\"time\"": "--time COLUMN",
     r", or give a function \(estimator, X, y\)": "",
     r", an object such as [^:]*?, or a function( of distances)?": "",
     r"\btarget='(\w+)'": r"--target \1",

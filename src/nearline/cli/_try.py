@@ -179,6 +179,7 @@ def _test_facts(result: Opened) -> dict[str, Any]:
         "scores": result.scores,
         "intervals": intervals,
         "majority": result.majority,
+        "against": vars(result.against) | {"said": str(result.against)},
         "classes": result.classes.tolist(),
         "confusion": result.confusion.tolist(),
     }

@@ -8,7 +8,7 @@ from nearline.report._html import Html, h, join, name_of, safe, table
 from nearline.report._page_board import board_section, curve_section, timing_section
 from nearline.report._page_model import look_section, mistake_section
 from nearline.report._page_regions import region_section
-from nearline.report._page_tested import tested_section
+from nearline.report._page_tested import no_better, tested_section
 from nearline.report._parts import bar, folded, section
 from nearline.report._plain import count, named, number
 
@@ -89,6 +89,7 @@ def _header(facts: dict[str, Any]) -> Html:
         h("p", "nearline report", class_="kicker"),
         h("h1", facts["title"]),
         h("p", _result(facts), class_="lead"),
+        *(h("p", said, class_="remark") for said in (no_better(facts["test"]) if facts["test"] else [])),
         _caution(facts["findings"]),
         _figures(facts),
         h("nav", links, aria_label="Parts of the report"),

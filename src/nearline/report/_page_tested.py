@@ -28,7 +28,7 @@ def tested_section(facts: dict[str, Any]) -> Html:
             f"The chosen model, fitted on {count(test['training_rows'], 'row')}, on the {count(test['rows'], 'row')} that "
             "were locked away. Intervals account for the choice of the test rows only.",
         ),
-        *(h("p", said, class_="remark") for said in openings),
+        *(h("p", said, class_="remark") for said in [*openings, *no_better(test)]),
         _scores(test),
         h(
             "div",
@@ -39,6 +39,11 @@ def tested_section(facts: dict[str, Any]) -> Html:
         _ranking(test),
         _reliability(test),
     )
+
+
+def no_better(test: dict[str, Any]) -> list[str]:
+    """That the model is of no use, where the test rows do not show any."""
+    return [f"The model is {test['against']['said']}."] if test["against"]["better"] is False else []
 
 
 def _openings(test: dict[str, Any]) -> list[str]:

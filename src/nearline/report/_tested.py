@@ -24,6 +24,7 @@ def opened_facts(opened: Opened) -> dict[str, Any]:
         "training_rows": opened.n_training_rows,
         "scores": {name: _score(opened, name) for name in opened.scores},
         "majority": opened.majority,
+        "against": vars(opened.against) | {"said": str(opened.against)},
         "openings": opened.openings,
         "models": opened.models,
         "refitted": opened.refitted,

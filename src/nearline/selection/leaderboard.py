@@ -243,6 +243,16 @@ class Leaderboard:
         return [f"skipped: {', '.join(names)}: {reason}" for reason, names in together.items()]
 
 
+def right_rows(entry: Entry, sizes: list[int]) -> Array:
+    """Which rows left out, fold after fold, a candidate had right; sizes: how many rows each fold leaves out."""
+    assert entry.hits is not None
+    ends = np.cumsum([-(-size // 8) for size in sizes])
+    parts = np.split(entry.hits, ends[:-1])
+    return np.concatenate(
+        [np.unpackbits(part, count=n) for part, n in zip(parts, sizes, strict=True)]
+    ).astype(bool)
+
+
 def table(rows: list[list[str]]) -> list[str]:
     """Lines of aligned columns, a rule under the first."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -12,6 +12,7 @@ from nearline.representations import is_frame
 from nearline.selection.intervals import Block, Interval, accuracy_interval, bootstrap
 from nearline.selection.leaderboard import shown
 from nearline.selection.scoring import SCORERS, Scorer
+from nearline.selection.trivial import Against
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Opened:
     intervals: dict[str, Interval]
     cross_validation: dict[str, float]  # the winner's mean: optimistic, for it was chosen by it
     majority: float  # accuracy of the most frequent class of the training part
+    against: Against  # answers without a look at the features, by the score that decides
     classes: Array = field(repr=False)
     codes: Array = field(repr=False)
     answers: Answers = field(repr=False)
@@ -76,6 +78,8 @@ class Opened:
         if "auc" in self.scores and self.answers.ranked_by is not None:
             lines.append(f"  auc: rows ranked by {self.answers.ranked_by}")
         lines.append(f"  accuracy of the most frequent class: {self.majority:.4f}")
+        if self.against.better is False:
+            lines.append(f"  {self.against}")
         if self.models > 1:
             said = f"opened {self.openings} times, for {self.models} models"
             lines.append(f"  {said}: a test that models are chosen by is no test any more")

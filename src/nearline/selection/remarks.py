@@ -2,8 +2,9 @@
 
 from nearline.selection.checks import Finding
 from nearline.selection.leaderboard import Leaderboard
+from nearline.selection.trivial import Against
 
-GRID_END = "grid-end"
+GRID_END, TRIVIAL = "grid-end", "no-better-than-trivial"
 
 
 def grid_ends(board: Leaderboard) -> list[Finding]:
@@ -22,3 +23,16 @@ def grid_ends(board: Leaderboard) -> list[Finding]:
         "sweep, kernel_scores), or give more time."
     )
     return [Finding(GRID_END, "note", ", ".join(entry.family for entry in best), " ".join(said), remedy)]
+
+
+def no_better(found: Against, where: str) -> list[Finding]:
+    """A model that was not shown to be better than answers without a look at the features."""
+    if found.better is not False:
+        return []
+    remedy = "Give more rows or other features; without them the model is of no use."
+    if found.score == "accuracy":
+        remedy = (
+            'Where the rare class matters, choose by a score that counts it: scoring="balanced-accuracy". '
+            "Else give more rows or other features."
+        )
+    return [Finding(TRIVIAL, "note", where, f"The chosen model is {found}.", remedy)]

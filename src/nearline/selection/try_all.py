@@ -21,12 +21,21 @@ from nearline.selection.contest import Contest, Rules
 from nearline.selection.families import families
 from nearline.selection.fold_data import Rows, fitting_weights
 from nearline.selection.input import NUMERIC, check_options, checked_groups, checked_rows
-from nearline.selection.leaderboard import Entry, Leaderboard
+from nearline.selection.leaderboard import Entry, Leaderboard, right_rows
 from nearline.selection.opened import LockedRows, Opened, fingerprint, intervals_of
 from nearline.selection.progress import as_progress
-from nearline.selection.remarks import grid_ends
+from nearline.selection.remarks import TRIVIAL, grid_ends, no_better
 from nearline.selection.scoring import as_scorers, scorers_for
 from nearline.selection.splits import FixedFolds, as_split
+from nearline.selection.trivial import (
+    Against,
+    FoldScores,
+    Judged,
+    against_on_folds,
+    against_on_rows,
+    trivial_answers,
+    trivial_on_folds,
+)
 
 NAMES = "representation__asnumbers__columns"  # where a chain keeps the names of a table of numbers
 
@@ -170,7 +179,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             self._calibration_folds(codes, groups)  # refused now rather than after the contest
         self._keep_findings(rows, groups)
         self._run(rows)
-        self.findings_ += grid_ends(self.leaderboard_)
+        self.findings_ += [*no_better(self._against_folds(rows), "folds"), *grid_ends(self.leaderboard_)]
         self.model_ = self._fitted(part, codes, weights, groups)
         if self.nested and not self.interrupted_:
             self.nested_ = self._nest(rows, groups)
@@ -312,6 +321,19 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
                 scores[scorer.name].append(scorer(answers, rows.codes[test], self.classes_, weights))
         return {name: np.array(values) for name, values in scores.items()}
 
+    def _against_folds(self, rows: Rows) -> Against:
+        """The chosen candidate against answers without a look at the features, on the folds."""
+        board, chosen, scorer = self.leaderboard_, self.chosen_, self._scorers[0]
+        tests = [test for _, test in rows.folds]
+        codes = np.concatenate([rows.codes[test] for test in tests])
+        scores, right = trivial_on_folds(rows.folds, rows.codes, rows.weights, self.classes_, scorer)
+        found = FoldScores(
+            chosen.scores[scorer.name], scores, right_rows(chosen, list(map(len, tests))), right, codes
+        )
+        always = trivial_answers(rows.codes, rows.weights, len(self.classes_), 1)
+        by_rows = board.n_rows is not None
+        return against_on_folds(found, always, self.classes_, scorer, board.test_to_train, by_rows)
+
     # -- the test ---------------------------------------------------------------------------------------------
 
     def open_test(self) -> Opened:
@@ -323,6 +345,9 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         if self._opened is None:
             self._tested += 1
             self._opened = self._open(self._locked)
+            remarks = no_better(self._opened.against, "test rows")
+            if remarks:  # what the test says takes the place of what the folds said
+                self.findings_ = [one for one in self.findings_ if one.name != TRIVIAL] + remarks
             if self.refit == "all":
                 X, y, groups, weights = self._all
                 known = np.isin(y, self.classes_)  # a class that only test rows have is not learned
@@ -339,15 +364,21 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         answers = answers_of(self.model_, self._X_test, classes).settled()
         scorers = [scorer.of(classes, self.positive_) for scorer in self._scorers]
         scores = {s.name: s(answers, codes, classes, locked.weights) for s in scorers}
-        labels, sizes = np.unique(self._all[1][self._train], return_counts=True)
+        y, weights = self._all[1][self._train], self._all[3]
+        weights = None if weights is None else weights[self._train]
+        trivial = trivial_answers(np.searchsorted(classes, y), weights, len(classes), len(codes))
+        intervals = intervals_of(answers, codes, classes, locked, scorers, self.seed)
+        rows = Judged(codes, classes, locked.weights, locked.groups, locked.in_time)
+        against = against_on_rows(answers, trivial, rows, scorers[0], intervals[scorers[0].name], self.seed)
         return Opened(
             str(self.chosen_),
             len(codes),
             len(self._train),
             scores,
-            intervals_of(answers, codes, classes, locked, scorers, self.seed),
+            intervals,
             {s.name: self.leaderboard_.mean(self.chosen_, s.name) for s in self._scorers},
-            float(np.average(locked.y == labels[sizes.argmax()], weights=locked.weights)),
+            float(np.average(trivial.labels == codes, weights=locked.weights)),
+            against,
             classes,
             codes,
             answers,

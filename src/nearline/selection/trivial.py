@@ -1,0 +1,170 @@
+"""Trivial answers, made without a look at the features, and whether a model is better than they are."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from nearline.answers import Answers, Known
+from nearline.arrays import Array
+from nearline.selection.comparison import Hits, indistinguishable, mcnemar
+from nearline.selection.intervals import Block, Interval, bootstrap
+from nearline.selection.scoring import SCORERS, Scorer
+
+LEVEL = 0.05
+CONSTANT = ("balanced-accuracy", "auc", "mcc")  # scores that trivial answers have whatever the rows
+
+
+@dataclass(frozen=True)
+class Against:
+    """A model against trivial answers by one score, with the class that it misses most easily: the rarest one."""
+
+    score: str
+    own: float
+    trivial: float
+    always: Any  # the label that is always answered
+    better: bool | None  # shown on these rows; None where no test could tell
+    how: str  # the test, in words
+    rare: Any = None  # the rarest class that is there, if it is another one
+    rare_rows: int = 0
+    missed: int = 0
+
+    def __str__(self) -> str:
+        reference = REFERENCES.get(self.score, f"always answering {self.always!r}")
+        scores = f"{self.score} {self.own:.4f} against {self.trivial:.4f}"
+        said = f"not better than {reference}, as far as these rows can tell: {scores} ({self.how})"
+        return f"{said}; {self.misses}" if self.rare_rows else said
+
+    @property
+    def misses(self) -> str:
+        """How the rarest class fares."""
+        return f"{self.missed:,} of {self.rare_rows:,} rows of class {self.rare!r} are missed"
+
+
+# What the trivial answers amount to, by score; labels are those of the most frequent class.
+REFERENCES = {
+    "balanced-accuracy": "answers without a look at the features (1 / number of classes)",
+    "auc": "a ranking without a look at the features (0.5)",
+    "log-loss": "probabilities that are the shares of the classes",
+    "brier": "probabilities that are the shares of the classes",
+}
+
+
+def trivial_answers(codes: Array, weights: Array | None, n_classes: int, m: int) -> Answers:
+    """The most frequent of the classes, and their shares as probabilities, for m rows."""
+    shares = np.bincount(codes, weights, minlength=n_classes).astype(np.float64)
+    shares /= shares.sum()
+    return Answers(np.full(m, shares.argmax()), n_classes, None, Known(np.tile(shares, (m, 1))))
+
+
+@dataclass(frozen=True)
+class Judged:
+    """Class numbers of rows that models are tested on, and how the rows hang together."""
+
+    codes: Array
+    classes: Array
+    weights: Array | None = None
+    groups: Array | None = None
+    in_time: bool = False
+
+
+def against_on_rows(
+    answers: Answers, trivial: Answers, rows: Judged, scorer: Scorer, interval: Interval, seed: int = 0
+) -> Against:
+    """On test rows, with the interval of the model's own score.
+
+    Accuracy of independent rows: McNemar's exact test. Scores that are the same for any trivial answers (a constant
+    ranking has AUC 0.5): whether the interval is above. Others: the paired bootstrap of the difference.
+    """
+    codes, classes = rows.codes, rows.classes
+    own, reference = (scorer(one, codes, classes, rows.weights) for one in (answers, trivial))
+    right = answers.labels == codes
+    better: bool | None
+    if _is(scorer, "accuracy") and rows.weights is None and rows.groups is None and not rows.in_time:
+        test = mcnemar(right, trivial.labels == codes)
+        better = bool(test.p_value <= LEVEL and test.only_a > test.only_b)
+        how = f"right alone on {test.only_a:,} rows, wrong alone on {test.only_b:,}, McNemar's p = {test.p_value:.2g}"
+    else:
+        constant = _is(scorer, *CONSTANT)
+        gain = _shifted(interval, reference) if constant else _gain(answers, trivial, rows, scorer, seed)
+        better = gain.low > 0 if gain.defined else None
+        how = f"{gain.confidence:.0%} interval of the gain {gain.low:.4f} to {gain.high:.4f}"
+    return _with_misses(
+        Against(scorer.name, own, reference, None, better, how), trivial, right, codes, classes
+    )
+
+
+def _gain(answers: Answers, trivial: Answers, rows: Judged, scorer: Scorer, seed: int) -> Interval:
+    def gain(numbers: Array) -> float:
+        weights = None if rows.weights is None else rows.weights[numbers]
+        codes = rows.codes[numbers]
+        a, b = (scorer(one.some(numbers), codes, rows.classes, weights) for one in (answers, trivial))
+        return scorer.sign * (a - b)
+
+    block: Block = "auto" if rows.in_time else None
+    return bootstrap(gain, len(rows.codes), groups=rows.groups, block=block, n_resamples=500, seed=seed)
+
+
+def _shifted(interval: Interval, by: float) -> Interval:
+    return replace(interval, low=interval.low - by, high=interval.high - by)
+
+
+@dataclass(frozen=True)
+class FoldScores:
+    """What a candidate and the trivial answers scored on the same folds."""
+
+    own: Array  # (folds,)
+    trivial: Array
+    right: Array  # which of the rows left out, fold after fold, the candidate had right
+    trivially_right: Array
+    codes: Array  # of these rows
+
+
+def against_on_folds(
+    folds: FoldScores, always: Answers, classes: Array, scorer: Scorer, test_to_train: float, by_rows: bool
+) -> Against:
+    """In cross-validation, by the paired comparison of the leaderboard. The candidate was chosen by these scores."""
+    hits = None
+    if by_rows and _is(scorer, "accuracy"):
+        bits = np.packbits([folds.right, folds.trivially_right], axis=1)
+        hits = Hits(bits, len(folds.codes))
+    both = scorer.sign * np.array([folds.own, folds.trivial])
+    own, reference = float(folds.own.mean()), float(folds.trivial.mean())
+    better: bool | None = None
+    if np.isfinite(both).all():
+        worse = not indistinguishable(both, test_to_train, LEVEL, hits)[1]
+        better = bool(worse and scorer.sign * (own - reference) > 0)
+    found = Against(
+        scorer.name, own, reference, None, better, "a paired comparison on the folds, approximate"
+    )
+    return _with_misses(found, always, folds.right, folds.codes, classes)
+
+
+def trivial_on_folds(
+    folds: list[tuple[Array, Array]], codes: Array, weights: Array | None, classes: Array, scorer: Scorer
+) -> tuple[Array, Array]:
+    """Scores of the trivial answers on each fold, and which rows left out they have right."""
+    scores, right = [], []
+    for train, test in folds:
+        own = None if weights is None else weights[train]
+        answers = trivial_answers(codes[train], own, len(classes), len(test))
+        scores.append(scorer(answers, codes[test], classes, None if weights is None else weights[test]))
+        right.append(answers.labels == codes[test])
+    return np.array(scores), np.concatenate(right)
+
+
+def _with_misses(found: Against, trivial: Answers, right: Array, codes: Array, classes: Array) -> Against:
+    always = int(trivial.labels[0])
+    there = np.bincount(codes, minlength=len(classes)).astype(float)
+    there[there == 0] = np.inf
+    there[always] = np.inf
+    rare = int(there.argmin())
+    found = replace(found, always=classes.tolist()[always])
+    if not np.isfinite(there[rare]):
+        return found
+    missed = int((~right[codes == rare]).sum())
+    return replace(found, rare=classes.tolist()[rare], rare_rows=int(there[rare]), missed=missed)
+
+
+def _is(scorer: Scorer, *names: str) -> bool:
+    return any(scorer.score is SCORERS[name].score for name in names)

@@ -1,0 +1,129 @@
+"""Models that are no better than answers without a look at the features are called so."""
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.metrics import brier_score_loss, log_loss
+
+from nearline import TryThemAll
+from nearline.answers import Answers, Known
+from nearline.cli._errors import in_options
+from nearline.selection.intervals import accuracy_interval
+from nearline.selection.scoring import SCORERS
+from nearline.selection.trivial import Judged, against_on_rows, trivial_answers, trivial_on_folds
+
+CHEAP = ["majority", "nearest centroid", "least squares", "k-NN, L2"]
+
+
+def rare(n_rows, n_rare, found, false_alarms):
+    """Truth and labels of a model that finds some of the rare class."""
+    codes = np.zeros(n_rows, int)
+    codes[:n_rare] = 1
+    labels = np.zeros(n_rows, int)
+    labels[:found] = 1
+    labels[n_rare : n_rare + false_alarms] = 1
+    return codes, labels
+
+
+def judged(codes, labels):
+    answers, trivial = Answers(labels, 2), trivial_answers(codes, None, 2, len(codes))
+    classes = np.array(["no", "yes"])
+    interval = accuracy_interval(labels == codes)
+    return against_on_rows(answers, trivial, Judged(codes, classes), SCORERS["accuracy"], interval)
+
+
+@pytest.mark.parametrize(("found", "false_alarms"), [(4, 2), (0, 0), (10, 0), (10, 2), (27, 9), (2, 9)])
+def test_accuracy_is_decided_by_an_exact_paired_test(found, false_alarms):
+    against = judged(*rare(770, 27, found, false_alarms))
+    m = found + false_alarms
+    p = binomtest(found, m).pvalue if m else 1.0
+    assert against.better is bool(p <= 0.05 and found > false_alarms)
+    assert (against.missed, against.rare_rows, against.rare) == (27 - found, 27, "yes")
+
+
+def test_it_is_said_in_words():
+    said = str(judged(*rare(770, 27, 4, 2)))
+    assert said.startswith("not better than always answering 'no'")
+    assert "accuracy 0.9675 against 0.9649" in said
+    assert "23 of 27 rows of class 'yes' are missed" in said
+
+
+def test_trivial_answers_are_those_of_the_prior():
+    X, y = load_iris(return_X_y=True)
+    X, y = X[20:], y[20:]
+    folds = [(np.arange(0, 130, 2), np.arange(1, 130, 2)), (np.arange(1, 130, 2), np.arange(0, 130, 2))]
+    losses = {
+        "accuracy": lambda t, m, X: m.score(X, t),
+        "log-loss": lambda t, m, X: log_loss(t, m.predict_proba(X)),
+        "brier": lambda t, m, X: brier_score_loss(t, m.predict_proba(X), scale_by_half=False),
+        "balanced-accuracy": lambda t, m, X: 1 / 3,
+        "auc": lambda t, m, X: 0.5,
+    }
+    for name, judge in losses.items():
+        scores, right = trivial_on_folds(folds, y, None, np.arange(3), SCORERS[name])
+        fitted = [DummyClassifier(strategy="prior").fit(X[a], y[a]) for a, _ in folds]
+        expected = [judge(y[b], model, X[b]) for model, (_, b) in zip(fitted, folds)]
+        np.testing.assert_allclose(scores, expected)
+        assert right.mean() == pytest.approx(
+            np.mean([m.score(X[b], y[b]) for m, (_, b) in zip(fitted, folds)])
+        )
+
+
+def noise(share=0.1, n=400):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, 4)), np.where(rng.random(n) < share, "yes", "no")
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "balanced-accuracy", "auc", "log-loss", "brier", "f1"])
+def test_noise_is_called_no_better_and_signal_is_not(scoring):
+    options = {"include": CHEAP, "progress": "silent", "scoring": scoring}
+    contest = TryThemAll("quick", **options).fit(*noise())
+    folds = [found for found in contest.findings_ if found.name == "no-better-than-trivial"]
+    result = contest.open_test()
+    found = [one for one in contest.findings_ if one.name == "no-better-than-trivial"]
+    assert result.against.better is False
+    assert [one.subject for one in found] == ["test rows"]
+    assert "not better than" in str(result)
+    assert "rows of class 'yes' are missed" in found[0].message
+    assert [one.severity for one in folds + found] == ["note"] * len(folds + found)
+    good = TryThemAll("quick", **options).fit(*load_iris(return_X_y=True))
+    assert good.open_test().against.better is True
+    assert "no-better-than-trivial" not in [one.name for one in good.findings_]
+
+
+def test_folds_say_it_where_there_is_no_test_part():
+    contest = TryThemAll("quick", include=CHEAP, progress="silent", test=None).fit(*noise())
+    found = [one for one in contest.findings_ if one.name == "no-better-than-trivial"]
+    assert [one.subject for one in found] == ["folds"]
+    y = noise()[1]
+    missed = int((y == "yes").sum()) - contest_hits(contest, y, "yes")
+    assert f"{missed} of {(y == 'yes').sum()} rows of class 'yes' are missed" in found[0].message
+    assert "--metric balanced-accuracy" in in_options(found[0].remedy)
+
+
+def contest_hits(contest, y, label):
+    """Rows of a class that the chosen candidate has right when they are left out, by a loop."""
+    X = noise()[0]
+    right = 0
+    for train, test in contest._folds:
+        called = contest.estimator(contest.chosen_).fit(X[train], y[train]).predict(X[test])
+        right += int(((called == y[test]) & (y[test] == label)).sum())
+    return right
+
+
+def test_groups_and_weights_are_heeded():
+    """Rows that come in copies are one piece of evidence: what rows show, groups need not."""
+    codes, labels = rare(200, 20, 8, 0)
+    chances = np.eye(2)[labels]
+    answers, trivial = Answers(labels, 2, None, Known(chances)), trivial_answers(codes, None, 2, 200)
+    groups = np.arange(200) // 40  # all of the evidence is in one group
+    classes, accuracy = np.array([0, 1]), SCORERS["accuracy"]
+    interval = accuracy_interval(labels == codes)
+    alone = against_on_rows(answers, trivial, Judged(codes, classes), accuracy, interval)
+    grouped = against_on_rows(answers, trivial, Judged(codes, classes, None, groups), accuracy, interval)
+    assert (alone.better, grouped.better) == (True, False)
+    weights = np.where(codes == 1, 0.0, 1.0)  # the rows that it finds do not count
+    weighted = against_on_rows(answers, trivial, Judged(codes, classes, weights), accuracy, interval)
+    assert weighted.better is False
