@@ -4,24 +4,30 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, log_softmax, softmax
+from scipy.special import expit, log_softmax, logit, softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV, calibration_curve
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression as Peer
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import brier_score_loss, log_loss
+from sklearn.metrics.pairwise import linear_kernel
 from sklearn.model_selection import PredefinedSplit, StratifiedKFold
 from sklearn.multiclass import OutputCodeClassifier
+from sklearn.naive_bayes import GaussianNB as ScikitGaussian
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from nearline import GaussianNB, LinearSVM, LogisticRegression
+from nearline import GaussianNB, KernelLogisticRegression, KernelSVM, LinearSVM, LogisticRegression
+from nearline.kernels import Linear
 from nearline.selection.calibration import (
     CALIBRATORS,
     CalibratedClassifier,
+    Isotonic,
     Sigmoid,
     Temperature,
 )
@@ -135,10 +141,21 @@ def test_sigmoid_of_scores_without_information_is_the_smoothed_share():
     np.testing.assert_allclose(separable.probabilities(np.array([1.0]))[0, 1], 51 / 52, atol=1e-6)
 
 
-@pytest.mark.parametrize("method", ["sigmoid", "temperature"])
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    ("method", "base", "n_classes"),
+    [
+        ("temperature", Peer(), 2),
+        ("temperature", Peer(), 3),
+        ("sigmoid", Peer(), 2),
+        (
+            "sigmoid",
+            LinearSVC(),
+            3,
+        ),  # of more classes with probabilities the log-odds are taken, not the scores
+    ],
+)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_equals_scikit_learn(method, n_classes, weighted):
+def test_equals_scikit_learn(method, base, n_classes, weighted):
     X, y = IRIS
     # Labels from 0 on: scikit-learn 1.9 takes labels as columns of the scores when it fits a temperature.
     X, y = X[y >= 3 - n_classes, :2], y[y >= 3 - n_classes] - (3 - n_classes)
@@ -146,11 +163,11 @@ def test_equals_scikit_learn(method, n_classes, weighted):
     weights = np.random.default_rng(1).uniform(0.5, 2.0, size=len(y)) if weighted else None
     folds = StratifiedKFold(4, shuffle=True, random_state=0)
     try:
-        peer = CalibratedClassifierCV(Peer(), method=method, cv=folds, ensemble=False)
+        peer = CalibratedClassifierCV(base, method=method, cv=folds, ensemble=False)
         peer.fit(X, y, sample_weight=weights)
     except ValueError as error:
         pytest.skip(f"this scikit-learn has no {method}: {error}")
-    model = CalibratedClassifier(Peer(), method=method, folds=4).fit(X, y, sample_weight=weights)
+    model = CalibratedClassifier(base, method=method, folds=4).fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(model.predict_proba(X), peer.predict_proba(X), atol=2e-5)
 
 
@@ -166,9 +183,12 @@ def test_labels_are_the_estimators_own(base, method):
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
     if method == "temperature":
         assert np.mean(model.classes_[p.argmax(axis=1)] == model.predict(X)) > 0.97  # ties of votes only
+    assert model.method_ == method
 
 
-@pytest.mark.parametrize(("method", "factor"), [("temperature", 0.25), ("sigmoid", 0.75)])
+@pytest.mark.parametrize(
+    ("method", "factor"), [("auto", 0.25), ("temperature", 0.25), ("sigmoid", 0.5), ("isotonic", 0.5)]
+)
 def test_it_calibrates(method, factor):
     """Naive Bayes on correlated features is far too sure of itself; this is seen and mended on new rows."""
     rng = np.random.default_rng(0)
@@ -216,10 +236,10 @@ def test_tables_pipelines_and_sparse_rows():
     ("arguments", "y", "weights", "message"),
     [
         (
-            {"method": "isotonic"},
+            {"method": "beta"},
             [0, 1] * 10,
             None,
-            "Unknown method 'isotonic': choose among temperature, sigmoid",
+            "Unknown method 'beta': choose among auto, temperature, sigmoid, isotonic",
         ),
         ({}, [0] * 20, None, "1 class"),
         ({}, [0] * 17 + [1] * 3, None, r"folds=5, but class 1 has 3 row\(s\) only: give fewer folds"),
@@ -285,3 +305,117 @@ def test_probabilities_are_checked():
             function([0, 1], np.full((2, 2), np.nan), [0, 1])
     with pytest.raises(ValueError, match="n_bins"):
         reliability_curve([0, 1], np.full((2, 2), 0.5), [0, 1], n_bins=0)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_isotonic_equals_scikit_learn_within_what_the_rows_can_say(n_classes, weighted):
+    scores, codes = noisy(200, n_classes)
+    w = np.random.default_rng(1).uniform(0.5, 2.0, 200) if weighted else np.ones(200)
+    f = scores[:, 1:] - scores[:, :1] if n_classes == 2 else scores
+    columns = []
+    for c, own in zip(f.T, [codes == 1] if n_classes == 2 else [codes == k for k in range(3)]):
+        p = IsotonicRegression(out_of_bounds="clip").fit(c, own, w).predict(c)
+        n1, n0 = w[own].sum(), w[~own].sum()
+        columns.append(np.clip(p, 1 / (n0 + 2), (n1 + 1) / (n1 + 2)))
+    P = np.column_stack([1 - columns[0], columns[0]] if n_classes == 2 else columns)
+    expected = P / P.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(Isotonic.fit(scores, codes, w).probabilities(scores), expected, atol=1e-12)
+
+
+# -- which calibrator ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("load", [load_digits, load_wine, load_breast_cancer, load_iris])
+@pytest.mark.parametrize("base", [GaussianNB(), ScikitGaussian()])
+def test_overconfident_naive_bayes_is_mended(load, base):
+    """Better than as it is, and about as good as scikit-learn's better method, on rows that none of them knew."""
+    X, y = load(return_X_y=True)
+    found = []
+    for draw in range(1 if len(y) > 1000 else 4):
+        rows = np.random.default_rng(draw).permutation(len(y))
+        train, test = rows[: len(y) // 2], rows[len(y) // 2 :]
+        model = CalibratedClassifier(base).fit(X[train], y[train])
+        peers = [
+            CalibratedClassifierCV(base, method=method, cv=5).fit(X[train], y[train])
+            for method in ("sigmoid", "isotonic")
+        ]
+        models = model, model.estimator_, *peers
+        found.append([log_loss(y[test], one.predict_proba(X[test])) for one in models])
+        assert model.log_losses_[model.method_] == min(model.log_losses_.values())
+        assert list(model.log_losses_) == ["none", "temperature", "sigmoid", "isotonic"]
+    ours, alone, sigmoid, isotonic = np.mean(found, axis=0)
+    assert ours < alone
+    assert ours < 1.15 * min(sigmoid, isotonic)
+
+
+def test_log_odds_that_are_rounding_are_bounded():
+    """A few rows whose wrong class is ahead by 1e9 do not make the others uniform."""
+    X, y = load_digits(return_X_y=True)
+    model = CalibratedClassifier(GaussianNB(), method="temperature").fit(X[::2], y[::2])
+    assert 1.0 < model.calibrator_.temperature < 100.0
+    assert log_loss(y[1::2], model.predict_proba(X[1::2])) < 1.0  # 2.30 is that of equal probabilities
+
+
+def test_honest_probabilities_are_left_alone():
+    tens = [np.arange(10) < 10 * p for p in (0.2, 0.5, 0.8)]  # of each fold just as many as claimed
+    codes = np.tile(np.concatenate(tens), 5).astype(int)
+    X = np.tile(np.repeat(logit([0.2, 0.5, 0.8]), 10), 5)[:, None]
+    alone = CalibratedClassifier(Honest(), folds=np.repeat(np.arange(5), 30)).fit(X, codes)
+    assert alone.method_ == "none"
+    assert alone.calibrator_ is None
+    np.testing.assert_array_equal(alone.predict_proba(X), alone.estimator_.predict_proba(X))
+    np.testing.assert_array_equal(alone.predict_log_proba(X), np.log(alone.predict_proba(X)))
+    forced = CalibratedClassifier(Honest(), method="sigmoid").fit(X, codes)
+    assert forced.method_ == "sigmoid"
+    assert list(forced.log_losses_) == ["none", "sigmoid"]
+
+
+class Honest(ClassifierMixin, BaseEstimator):
+    """P(1 | x) = sigmoid(x)."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        p = expit(X[:, 0])
+        return np.column_stack([1 - p, p])
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] > 0).astype(int)]
+
+
+def test_log_losses_are_of_rows_left_out():
+    """By hand: each calibrator fitted without the fold that it is judged on."""
+    X, y = IRIS
+    numbers = np.arange(150) % 3
+    model = CalibratedClassifier(ScikitGaussian(), folds=numbers).fit(X, y)
+    logs, chances = np.empty((150, 3)), np.empty((150, 3))
+    for f in range(3):
+        fitted = ScikitGaussian().fit(X[numbers != f], y[numbers != f])
+        logs[numbers == f] = fitted.predict_log_proba(X[numbers == f])
+    for f in range(3):
+        own = Temperature.fit(logs[numbers != f], y[numbers != f])
+        chances[numbers == f] = own.probabilities(logs[numbers == f])
+    assert model.log_losses_["none"] == pytest.approx(log_loss(y, np.exp(logs)), abs=1e-6)
+    assert model.log_losses_["temperature"] == pytest.approx(log_loss(y, chances), abs=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gram_matrices(weighted):
+    """Rows and columns of a fold: the same as of the kernel's rows."""
+    X, y = IRIS
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y)) if weighted else None
+    K, K_new = linear_kernel(X[::2]), linear_kernel(X[1::2], X[::2])
+    own = None if weights is None else weights[::2]
+    for machine in (KernelSVM, KernelLogisticRegression):
+        for method in ("auto", "sigmoid"):
+            of_gram = CalibratedClassifier(machine("precomputed", tol=1e-8), method=method, folds=3)
+            of_rows = CalibratedClassifier(machine(Linear(), tol=1e-8), method=method, folds=3)
+            of_gram.fit(K, y[::2], own)
+            of_rows.fit(X[::2], y[::2], own)
+            np.testing.assert_allclose(
+                of_gram.predict_proba(K_new), of_rows.predict_proba(X[1::2]), atol=1e-4
+            )
+            assert (of_gram.predict(K_new) == of_rows.predict(X[1::2])).all()

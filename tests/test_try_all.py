@@ -472,7 +472,7 @@ def test_weights_of_rows_and_classes():
         fitted(X, y, class_weight={"emu": 2.0})
 
 
-@pytest.mark.parametrize("method", ["temperature", "sigmoid"])
+@pytest.mark.parametrize("method", ["auto", "temperature", "sigmoid", "isotonic"])
 def test_calibrated_probabilities(method):
     X, y = rows_of()
     contest = fitted(X, y, calibrate=method, include=["SVM, squared hinge"], preset="quick")
@@ -507,7 +507,7 @@ def test_pure_noise_is_called_noise():
     [
         ({"choose": "worst"}, "choose must be 'best' or 'one-se', got 'worst'"),
         ({"refit": "none"}, "refit must be 'train' or 'all'"),
-        ({"calibrate": "isotonic"}, "calibrate must be None"),
+        ({"calibrate": "beta"}, "calibrate must be None"),
         ({"time_limit": 0}, "time_limit must be a number of seconds > 0"),
         ({"test": 1.5}, "test must be a share of the rows between 0 and 1, got 1.5"),
         ({"folds": 1}, "folds must be between 2 and the number of training rows, 192, got 1"),

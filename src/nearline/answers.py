@@ -130,6 +130,12 @@ def by_log_odds(P: Array, logs: Callable[[], Array]) -> Array:
     return np.clip(order, -LARGEST, LARGEST)
 
 
+def log_odds(L: Array) -> Array:
+    """log p_c - log sum of the other p, (m, C), from the logarithms L of probabilities."""
+    columns = [L[:, c] - np.logaddexp.reduce(np.delete(L, c, axis=1), axis=1) for c in range(L.shape[1])]
+    return np.stack(columns, axis=1)
+
+
 def log_of(P: Array) -> Array:
     """log P in float64, -inf for 0."""
     with np.errstate(divide="ignore"):

@@ -33,7 +33,8 @@ from nearline.regularizers import Regularizer
 from nearline.representations._codes import Code
 from nearline.representations._scales import Affine, Knots
 from nearline.representations.tables import Encoding
-from nearline.selection.calibration import CALIBRATORS, CalibratedClassifier
+from nearline.selection.calibration import CalibratedClassifier
+from nearline.selection.calibrators import CALIBRATORS
 from nearline.selection.chain import Chain
 from nearline.solvers import Solution, Solver, Status
 from nearline.solvers._sgd_steps import Progress

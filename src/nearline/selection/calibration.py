@@ -1,14 +1,12 @@
-"""Calibrated probabilities: temperature and sigmoid on out-of-fold scores, and how well probabilities keep their word."""
+"""Calibrated probabilities: the calibrator that serves rows left out best, or none."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import expit, logit, softmax
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import (
     _check_sample_weight,
     _check_y,
@@ -18,119 +16,84 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from nearline.answers import Answers, Known, log_odds, log_of, log_probabilities_of
 from nearline.arrays import Array, is_sparse
 from nearline.estimators._base import Classifier, encoded
 from nearline.estimators._reduction import _is_table
+from nearline.selection.calibrators import CALIBRATORS, Isotonic, Sigmoid, Temperature
 from nearline.selection.folds import as_folds
+from nearline.selection.measures import log_loss
 
-# Bounds of score range / temperature: between them lie probabilities from nearly equal to nearly 0 and 1.
-FLATTEST, SHARPEST = 1e-4, 1e4
+__all__ = ["CALIBRATORS", "CalibratedClassifier", "Isotonic", "Sigmoid", "Temperature"]
+
+# -log of the rounding of 1: beyond it 1 - p is not told from 1, and a log-odds is more rounding than evidence.
+MOST_LOG_ODDS = float(-np.log(np.finfo(np.float64).eps))
+
+
+WORTH = 1e-3  # of the log-loss that a calibrator must save to be worth having
 
 
 @dataclass(frozen=True)
-class Temperature:
-    """softmax(scores / T), for two classes with one score f sigmoid(f / T): the order of the classes does not change.
+class Evidence:
+    """What a model says of rows, in the form that calibrators take."""
 
-    ``fit`` minimizes the log-loss over T, which is convex in 1 / T. Where every row's own class has the largest score no
-    T > 0 does, and the one is taken whose mean probability of the own class is (N + 1) / (N + 2), N the sum of weights,
-    which count repeated rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores = np.array([8.0, 8.0, 8.0, 8.0, -8.0])  # all are sure, one of them is wrong
-    >>> calibrator = Temperature.fit(scores, np.array([1, 1, 1, 0, 0]))
-    >>> calibrator.probabilities(np.array([8.0])).round(3).tolist()
-    [[0.2, 0.8]]
-    """
-
-    temperature: float = 1.0
+    scores: Array  # (n,) or (n, C): log-posteriors, or the scores of a model without probabilities
+    probabilities: Array | None  # (n, C)
 
     @classmethod
-    def fit(cls, scores: Any, codes: Any, weights: Any = None) -> Self:
-        """From scores (n,) or (n, K) of rows that were not trained on, class numbers (n,) and weights (n,) or None."""
-        S, codes, w = _checked(scores, codes, weights)
-        S = _two_columns(S)
-        span = float(w @ np.ptp(S, axis=1)) / float(w.sum())
-        if span == 0.0:
-            return cls()
-        U, rows = (S - S.max(axis=1, keepdims=True)) / span, np.arange(len(S))
+    def of(cls, model: Any, X: Any) -> "Evidence":
+        if callable(getattr(model, "predict_proba", None)):
+            P = np.asarray(model.predict_proba(X))
+            return cls(np.maximum(log_probabilities_of(model, X), -MOST_LOG_ODDS), P)
+        if not callable(getattr(model, "decision_function", None)):
+            raise ValueError(
+                f"{type(model).__name__} has neither decision_function nor predict_proba, so that there is nothing to "
+                "calibrate: give a classifier that has one of them."
+            )
+        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+        # Infinite scores are as good as very large ones, and have differences.
+        return cls(np.clip(scores, -1e100, 1e100), None)
 
-        def slope(sharpness: float) -> float:
-            """Derivative of the log-loss by sharpness = span / T."""
-            expected = (softmax(sharpness * U, axis=1) * U).sum(axis=1)
-            return float(w @ (expected - U[rows, codes]))
-
-        def beyond(log_sharpness: float) -> float:
-            """Mean probability of the own class beyond (N + 1) / (N + 2)."""
-            own = softmax(np.exp(log_sharpness) * U, axis=1)[rows, codes]
-            return float(w @ own) / float(w.sum()) - float((w.sum() + 1.0) / (w.sum() + 2.0))
-
-        if (U[rows, codes] == 0.0)[w > 0].all():  # every row's own class is first
-            bounds = float(np.log(FLATTEST)), float(np.log(SHARPEST))
-            return cls(span / float(np.exp(_root(beyond, *bounds))))
-        return cls(span / _root(slope, FLATTEST, SHARPEST))
-
-    def probabilities(self, scores: Any) -> Array:
-        """Class probabilities (n, K)."""
-        return np.asarray(
-            softmax(_two_columns(np.asarray(scores, dtype=np.float64)) / self.temperature, axis=1)
+    @classmethod
+    def joined(cls, parts: "list[Evidence]") -> "Evidence":
+        chances = [part.probabilities for part in parts if part.probabilities is not None]
+        return cls(
+            np.concatenate([part.scores for part in parts]), np.concatenate(chances) if chances else None
         )
 
+    def some(self, rows: Array) -> "Evidence":
+        return Evidence(self.scores[rows], None if self.probabilities is None else self.probabilities[rows])
 
-@dataclass(frozen=True)
-class Sigmoid:
-    """Platt's sigmoid(slope f + offset) for two classes; of more, one for each class against the rest, divided by the sum.
+    def seen_by(self, calibrator: Any) -> Array:
+        """Log-odds of each class against the rest for calibrators that judge classes one by one, else the scores."""
+        if self.probabilities is None or not calibrator.against_the_rest or self.scores.shape[1] == 2:
+            return self.scores  # of two classes the difference is the log-odds
+        return np.clip(log_odds(self.scores), -MOST_LOG_ODDS, MOST_LOG_ODDS)
 
-    ``fit`` minimizes the log-loss with the targets (N1 + 1) / (N1 + 2) and 1 / (N0 + 2) in place of 1 and 0, N1 and N0 the
-    weights (repeated rows) of the class and of the rest. With more than two classes the most probable one can differ
-    from the one of the largest score; and each sigmoid sees its own score alone, so that scores which mean something
-    only beside each other (log-likelihoods, a softmax) are better served by a temperature.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> calibrator = Sigmoid.fit(np.array([-2.0, -1.0, 1.0, 2.0]), np.array([0, 0, 1, 1]))
-    >>> calibrator.probabilities(np.array([0.0, 2.0])).round(2).tolist()
-    [[0.5, 0.5], [0.21, 0.79]]
-    """
-
-    slopes: Array  # (1,) for two classes, else (K,)
-    offsets: Array
-
-    @classmethod
-    def fit(cls, scores: Any, codes: Any, weights: Any = None) -> Self:
-        """From scores (n,) or (n, K) of rows that were not trained on, class numbers (n,) and weights (n,) or None."""
-        S, codes, w = _checked(scores, codes, weights)
-        F = _one_column(S)
-        owners = [1] if F.shape[1] == 1 else range(F.shape[1])
-        lines = [_platt(f, codes == c, w) for f, c in zip(F.T, owners)]
-        return cls(np.array([a for a, _ in lines]), np.array([b for _, b in lines]))
-
-    def probabilities(self, scores: Any) -> Array:
-        """Class probabilities (n, K)."""
-        p = expit(_one_column(np.asarray(scores, dtype=np.float64)) * self.slopes + self.offsets)
-        if p.shape[1] == 1:
-            return np.column_stack([1.0 - p[:, 0], p[:, 0]])
-        total = p.sum(axis=1, keepdims=True)
-        return np.divide(p, total, out=np.full_like(p, 1.0 / p.shape[1]), where=total > 0)
-
-
-CALIBRATORS: dict[str, Any] = {"temperature": Temperature, "sigmoid": Sigmoid}
+    def calibrated(self, calibrator: Any) -> Array:
+        """Class probabilities (n, C); the model's own without a calibrator."""
+        if calibrator is None:
+            assert self.probabilities is not None
+            return self.probabilities
+        probabilities: Array = calibrator.probabilities(self.seen_by(calibrator))
+        return probabilities
 
 
 class CalibratedClassifier(MetaEstimatorMixin, Classifier):
     """Any classifier with calibrated probabilities: a calibrator of scores of rows that the classifier had not seen.
 
-    On each fold a clone is fitted to the other folds and scores the rows left out (``decision_function``, or else the log of
-    ``predict_proba``). The calibrator is fitted to all these scores, the estimator to all rows. Labels are the
-    estimator's own: ``predict`` is not changed by calibration. Temperature keeps the most probable class at the largest
-    score; the sigmoids of three or more classes need not.
+    On each fold a clone is fitted to the other folds and judges the rows left out, by log-posteriors that are bounded
+    where probabilities are rounding (``predict_log_proba``), or by ``decision_function`` if it has no probabilities. Each
+    calibrator is fitted to these scores without one fold and gives that fold a log-loss; the one of the smallest log-loss
+    is fitted to them all; where it does not save a thousandth of that of the probabilities as they are, these are left
+    alone. The estimator is fitted to all rows. Labels are the estimator's own: ``predict`` is not changed by calibration.
+    Temperature keeps the most probable class at the largest score; the other calibrators of more than two classes need not.
 
     Parameters
     ----------
     estimator : a classifier with ``decision_function`` or ``predict_proba``.
-    method : "temperature", one parameter, or "sigmoid", two for each class.
+    method : "auto", or the calibrator whatever it does to the log-loss: "temperature", one parameter, "sigmoid", two for
+        each class, or "isotonic", a rising function for each class.
     folds : a number (stratified, shuffled by ``seed``), each row's fold number (where rows come in groups), or a
         scikit-learn splitter.
 
@@ -138,7 +101,10 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
     ----------
     classes_ : (C,) labels.
     estimator_ : fitted to all rows.
-    calibrator_ : a :class:`Temperature` or :class:`Sigmoid`.
+    method_ : the calibrator's name, or "none" where the probabilities are the estimator's own.
+    log_losses_ : {method: log-loss on rows left out}, of all that were compared, "none" among them if the estimator has
+        probabilities.
+    calibrator_ : a :class:`Temperature`, :class:`Sigmoid`, :class:`Isotonic` or None.
 
     Examples
     --------
@@ -146,11 +112,13 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
     >>> from nearline import GaussianNB
     >>> from nearline.selection.calibration import CalibratedClassifier
     >>> model = CalibratedClassifier(GaussianNB()).fit(*load_iris(return_X_y=True))
+    >>> model.method_, model.log_losses_["temperature"] < model.log_losses_["none"]
+    ('temperature', True)
     >>> model.calibrator_.temperature > 1  # naive Bayes is too sure of itself
     True
     """
 
-    def __init__(self, estimator: Any, *, method: str = "temperature", folds: Any = 5, seed: int = 0) -> None:
+    def __init__(self, estimator: Any, *, method: str = "auto", folds: Any = 5, seed: int = 0) -> None:
         self.estimator = estimator
         self.method = method
         self.folds = folds
@@ -163,15 +131,33 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit clones on the folds, the calibrator to their scores, and the estimator to all rows; weights go to all three."""
-        if self.method not in CALIBRATORS:
-            raise ValueError(f"Unknown method {self.method!r}: choose among {', '.join(CALIBRATORS)}.")
+        methods = [*CALIBRATORS] if self.method == "auto" else [self.method]
+        if not set(methods) <= set(CALIBRATORS):
+            raise ValueError(f"Unknown method {self.method!r}: choose among auto, {', '.join(CALIBRATORS)}.")
         X = self._checked_rows(X, reset=True)
         y = _check_y(y, estimator=self)
         check_consistent_length(X, y)
         self.classes_, codes = encoded(y)
         self._check_classes(codes)
         weights = None if sample_weight is None else self._checked_weights(X, sample_weight)
-        scores, rows = [], []
+        left_out, parts = self._left_out(X, y, codes, weights)
+        evidence = Evidence.joined(parts)
+        own = None if weights is None else weights[left_out]
+        folds = np.repeat(np.arange(len(parts)), [len(part.scores) for part in parts])
+        self.log_losses_ = _log_losses(methods, evidence, codes[left_out], own, folds)
+        self.method_ = _best(self.log_losses_) if self.method == "auto" else self.method
+        self.calibrator_ = None
+        if self.method_ != "none":
+            calibrator = CALIBRATORS[self.method_]
+            self.calibrator_ = calibrator.fit(evidence.seen_by(calibrator), codes[left_out], own)
+        self.estimator_ = self._fit_one(X, y, weights)
+        return self
+
+    def _left_out(
+        self, X: Any, y: Array, codes: Array, weights: Array | None
+    ) -> tuple[Array, list[Evidence]]:
+        """Row numbers, fold by fold, and what a model of the other folds says of them."""
+        rows, parts = [], []
         for train, test in as_folds(self.folds, codes, stratified=True, seed=self.seed):
             missing = np.setdiff1d(codes, codes[train])
             if len(missing):
@@ -179,15 +165,13 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
                     f"A fold has no training rows of class {self.classes_[missing].tolist()[0]!r}: "
                     "give folds each of which leaves rows of every class to train on."
                 )
-            own = None if weights is None else weights[train]
-            model = self._fit_one(_safe_indexing(X, train), y[train], own)
-            scores.append(_scores(model, _safe_indexing(X, test)))
+            # Of a Gram matrix these are rows and columns.
+            X_train, y_train = _safe_split(self.estimator, X, y, train)
+            X_test, _ = _safe_split(self.estimator, X, y, test, train)
+            model = self._fit_one(X_train, y_train, None if weights is None else weights[train])
+            parts.append(Evidence.of(model, X_test))
             rows.append(test)
-        left_out = np.concatenate(rows)
-        own = None if weights is None else weights[left_out]
-        self.calibrator_ = CALIBRATORS[self.method].fit(np.concatenate(scores), codes[left_out], own)
-        self.estimator_ = self._fit_one(X, y, weights)
-        return self
+        return np.concatenate(rows), parts
 
     def predict(self, X: Any) -> Array:
         """The estimator's own labels."""
@@ -197,10 +181,14 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
     def predict_proba(self, X: Any) -> Array:
         """Calibrated class probabilities (n, C)."""
         check_is_fitted(self)
-        probabilities: Array = self.calibrator_.probabilities(
-            _scores(self.estimator_, self._checked_rows(X, reset=False))
-        )
-        return probabilities
+        return Evidence.of(self.estimator_, self._checked_rows(X, reset=False)).calibrated(self.calibrator_)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Their logarithms; the estimator's own, which are not rounded, where its probabilities are left alone."""
+        check_is_fitted(self)
+        if self.calibrator_ is None:
+            return log_probabilities_of(self.estimator_, self._checked_rows(X, reset=False))
+        return log_of(self.predict_proba(X))
 
     def _fit_one(self, X: Any, y: Array, weights: Array | None) -> Any:
         model = clone(self.estimator)
@@ -235,80 +223,30 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
             )
 
 
-def _scores(model: Any, X: Any) -> Array:
-    """(n,) or (n, C) as ``decision_function`` gives them, else the log of the probabilities."""
-    try:
-        scores = model.decision_function(X)
-    except (AttributeError, NotImplementedError):
-        probabilities = getattr(model, "predict_proba", None)
-        if probabilities is None:
-            raise ValueError(
-                f"{type(model).__name__} has neither decision_function nor predict_proba, so that there is nothing to "
-                "calibrate: give a classifier that has one of them."
-            ) from None
-        scores = np.log(np.clip(probabilities(X), 1e-12, None))
-    # Infinite scores are as good as very large ones, and have differences.
-    return np.clip(np.asarray(scores, dtype=np.float64), -1e100, 1e100)
+def _best(log_losses: dict[str, float]) -> str:
+    best = min(log_losses, key=log_losses.__getitem__)
+    alone = log_losses.get("none", np.inf)
+    return best if log_losses[best] < (1.0 - WORTH) * alone else "none"
 
 
-def _root(increasing: Callable[[float], float], low: float, high: float) -> float:
-    """Where the function is 0, or the end next to that."""
-    if increasing(low) >= 0.0:
-        return low
-    return high if increasing(high) <= 0.0 else float(brentq(increasing, low, high))
+def _log_losses(
+    methods: list[str], evidence: Evidence, codes: Array, weights: Array | None, folds: Array
+) -> dict[str, float]:
+    """Of probabilities as they are, if there are any, and of calibrators that were fitted without the fold of the row."""
+    n_classes = 2 if evidence.scores.ndim == 1 else evidence.scores.shape[1]
 
+    def loss(P: Array) -> float:
+        return log_loss(Answers(codes, n_classes, None, Known(P)), codes, np.arange(n_classes), weights)
 
-def _two_columns(S: Array) -> Array:
-    return np.column_stack([np.zeros(len(S)), S]) if S.ndim == 1 else S
-
-
-def _one_column(S: Array) -> Array:
-    """(n, 1) for two classes, positive for the second; else as it is."""
-    if S.ndim == 1:
-        return S[:, None]
-    return S[:, 1:] - S[:, :1] if S.shape[1] == 2 else S
-
-
-def _platt(f: Array, is_own: Array, w: Array) -> tuple[float, float]:
-    """Slope and offset of Platt's sigmoid, by Newton's method with step halving on the standardized score."""
-    center, spread = float(f.mean()), float(f.std()) or 1.0
-    Z = np.column_stack([(f - center) / spread, np.ones(len(f))])
-    own, rest = float(w[is_own].sum()), float(w[~is_own].sum())
-    targets = np.where(is_own, (own + 1.0) / (own + 2.0), 1.0 / (rest + 2.0))
-
-    def loss(line: Array) -> float:
-        margin = Z @ line
-        return float(w @ (np.logaddexp(0.0, margin) - targets * margin))
-
-    line = np.array([0.0, float(logit(w @ targets / w.sum()))])
-    for _ in range(100):
-        p = expit(Z @ line)
-        gradient = Z.T @ (w * (p - targets))
-        if np.abs(gradient).max() <= 1e-10 * w.sum():
-            break
-        # The small ridge serves scores that are all alike.
-        hessian = (Z * (w * p * (1.0 - p))[:, None]).T @ Z + 1e-12 * w.sum() * np.eye(2)
-        step = np.linalg.solve(hessian, gradient)
-        size, before = 1.0, loss(line)
-        while loss(line - size * step) > before - 1e-4 * size * (gradient @ step) and size > 1e-10:
-            size /= 2.0
-        line = line - size * step
-    return float(line[0] / spread), float(line[1] - line[0] * center / spread)
-
-
-def _checked(scores: Any, codes: Any, weights: Any) -> tuple[Array, Array, Array]:
-    S, codes = np.asarray(scores, dtype=np.float64), np.asarray(codes)
-    n_classes = 2 if S.ndim == 1 else S.shape[-1]
-    if S.ndim not in (1, 2) or n_classes < 2 or codes.shape != S.shape[:1] or not np.isfinite(S).all():
-        raise ValueError(
-            f"scores must be finite, (n,) or (n, K) with a class number for each row, got shapes {S.shape} and "
-            f"{codes.shape}: give a column for each class, or one score for two classes."
-        )
-    if not np.isin(codes, np.arange(n_classes)).all():
-        raise ValueError(
-            f"codes must be class numbers from 0 to {n_classes - 1}, got {np.unique(codes).tolist()}."
-        )
-    w = np.ones(len(S)) if weights is None else np.asarray(weights, dtype=np.float64)
-    if w.shape != codes.shape or not (w >= 0).all() or not w.sum() > 0:
-        raise ValueError(f"weights must be {len(S)} numbers >= 0 that are not all 0, got shape {w.shape}.")
-    return S, codes, w
+    losses = {} if evidence.probabilities is None else {"none": loss(evidence.probabilities)}
+    for method in methods:
+        calibrator, P = CALIBRATORS[method], np.empty((len(codes), n_classes))
+        for f in np.unique(folds):
+            here, there = np.flatnonzero(folds == f), np.flatnonzero(folds != f)
+            if weights is not None and not weights[there].sum() > 0:
+                there = here
+            own = None if weights is None else weights[there]
+            fitted = calibrator.fit(evidence.some(there).seen_by(calibrator), codes[there], own)
+            P[here] = evidence.some(here).calibrated(fitted)
+        losses[method] = loss(P)
+    return losses

@@ -10,6 +10,7 @@ from sklearn.utils.validation import _check_feature_names, validate_data
 from nearline.arrays import Array, is_sparse
 from nearline.representations import kind_of
 from nearline.representations._base import by_name
+from nearline.selection.calibrators import CALIBRATORS
 
 NUMERIC = ("numbers", "sparse")
 
@@ -90,7 +91,7 @@ def check_options(contest: Any) -> None:
     choices: dict[str, tuple[Any, ...]] = {
         "choose": ("best", "one-se"),
         "refit": ("train", "all"),
-        "calibrate": (None, "temperature", "sigmoid"),
+        "calibrate": (None, "auto", *CALIBRATORS),
     }
     for name, allowed in choices.items():
         value = getattr(contest, name)

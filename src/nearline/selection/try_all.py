@@ -68,7 +68,8 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     test : share of the rows that is locked away, a pair (X_test, y_test) of your own, or None.
     split : "auto" (by group where groups are given, else stratified), "stratified", "group", or "time".
     choose : "best" mean, or "one-se", the simplest model of the best one's path within one standard error.
-    calibrate : None, "temperature" or "sigmoid": probabilities calibrated on rows that the model has not seen.
+    calibrate : None, "auto", "temperature", "sigmoid" or "isotonic": probabilities calibrated on rows that the model has not
+        seen, "auto" only where that lowers their log-loss (:class:`CalibratedClassifier`).
     class_weight : None, "balanced" or {label: weight}, for fitting; scores stay unweighted by it.
     refit : "train" keeps the model that was tested; "all" fits it anew on all rows once the test is open.
     nested : whether the whole procedure is cross-validated too (``nested_``).
