@@ -19,7 +19,8 @@ from nearline.neighbors.choice import _embedding
 from nearline.neighbors.directions import principal_basis
 from nearline.neighbors.embeddings import Centered
 from nearline.neighbors.index import Index
-from nearline.neighbors.metrics import METRICS, Lq, Mahalanobis, as_metric
+from nearline.neighbors.mahalanobis import Mahalanobis
+from nearline.neighbors.metrics import METRICS, Lq, as_metric
 
 VECTOR_METRICS = [m for name, m in METRICS.items() if name != "precomputed"] + [Lq(1.5), Lq(3)]
 KINDS = ("plain", "ties", "duplicates", "constant", "offset", "outliers", "tiny", "zeros", "spread", "bytes")

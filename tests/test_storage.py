@@ -10,7 +10,8 @@ from scipy import sparse
 from nearline.neighbors import storage
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.index import Index
-from nearline.neighbors.metrics import Lq, Mahalanobis
+from nearline.neighbors.mahalanobis import Mahalanobis
+from nearline.neighbors.metrics import Lq
 
 X = np.random.default_rng(0).random((300, 4))
 

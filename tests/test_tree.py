@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 import oracle_index as oracle
 from nearline.neighbors import tree
 from nearline.neighbors.index import Index
-from nearline.neighbors.metrics import METRICS, Lq, Mahalanobis
+from nearline.neighbors.mahalanobis import Mahalanobis
+from nearline.neighbors.metrics import METRICS, Lq
 from nearline.neighbors.wanted import measured
 from test_index import KINDS, problem
 

@@ -62,7 +62,7 @@ _HOMES = {
     "Neighbors": "nearline.neighbors.lists",
     "METRICS": "nearline.neighbors.metrics",
     "Lq": "nearline.neighbors.metrics",
-    "Mahalanobis": "nearline.neighbors.metrics",
+    "Mahalanobis": "nearline.neighbors.mahalanobis",
     "Softmax": "nearline.neighbors.weights",
     "Consensus": "nearline.neighbors.consensus",
     "sweep": "nearline.selection.sweep",

@@ -29,6 +29,13 @@ def as_design(X: Any) -> Design:
     return np.ascontiguousarray(X, dtype=dtype)
 
 
+def owned(X: Any, given: Any) -> Any:
+    """Checked rows or items that nobody else can change: a copy where they are, or may be a part of, what was given."""
+    if is_sparse(X):
+        return X.copy() if is_sparse(given) and given.format == X.format else X
+    return X.copy() if X is given or X.base is not None else X
+
+
 def product(X: Design, W: Array) -> Array:
     """X W^T as a dense (n, K) array for W of shape (K, D)."""
     return np.asarray(X @ W.T.astype(X.dtype, copy=False))

@@ -7,9 +7,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from nearline.arrays import Array
+from nearline.arrays import Array, owned
 from nearline.neighbors.index import Index, check_k
-from nearline.neighbors.metrics import Precomputed, as_metric
+from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
+from nearline.neighbors.metrics import NO_ROWS, Precomputed, as_metric
+from nearline.parameters import HoldsParametrized
 
 # What the index takes as it is.
 ROWS: dict[str, Any] = {
@@ -19,12 +21,13 @@ ROWS: dict[str, Any] = {
 }
 
 
-class NeighborsModel(BaseEstimator, ABC):
+class NeighborsModel(HoldsParametrized, BaseEstimator, ABC):
     """Base of the models that keep their rows."""
 
     n_neighbors: int
     metric: Any
     algorithm: Any
+    _elsewhere: Array = NO_ROWS  # rows that decided the metric, and are not the model's own
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -32,17 +35,24 @@ class NeighborsModel(BaseEstimator, ABC):
         tags.input_tags.pairwise = self.metric == "precomputed" or isinstance(self.metric, Precomputed)
         return tags
 
-    def _fit_index(self, X: Any, sample_weight: Any) -> Array:
-        """Build the index of the rows with positive weight; their numbers come back."""
+    def _own(self, X: Any, given: Any) -> Any:
+        """Rows that stay as they are, whatever happens to what was given; a matrix of distances is not kept."""
+        return X if isinstance(as_metric(self.metric), Precomputed) else owned(X, given)
+
+    def _fit_index(self, X: Any, sample_weight: Any, labels: Array | None = None) -> Array:
+        """Build the index of the rows with positive weight; their numbers come back. Labels are for metrics that learn."""
         check_whole(self.n_neighbors)
         weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         kept = np.flatnonzero(weights > 0)
         if not len(kept):
             raise ValueError("Every sample weight is 0: give at least one row a positive weight.")
         self._fit_X, self._rows = X, None if len(kept) == len(weights) else kept
+        metric = as_metric(self.metric)
         if self._rows is not None:
-            X = X[kept][:, kept] if isinstance(as_metric(self.metric), Precomputed) else X[kept]
-        self.index_ = Index(X, self.metric, algorithm=self.algorithm)
+            X = X[kept][:, kept] if isinstance(metric, Precomputed) else X[kept]
+        self._elsewhere = seen_elsewhere(metric, X)
+        metric = metric.fit(X, None if labels is None else labels[kept], weights[kept])
+        self.index_ = Index(X, metric, algorithm=self.algorithm)
         self.n_samples_fit_ = len(weights)
         self._multiplicities = None if (weights[kept] == 1.0).all() else weights[kept]
         return kept
@@ -51,6 +61,7 @@ class NeighborsModel(BaseEstimator, ABC):
         check_is_fitted(self)
         if not self._is_plain(X):
             X = validate_data(self, X, reset=False, **ROWS)
+        refuse_seen(self._elsewhere, X)
         return self._columns(X)
 
     def _is_plain(self, X: Any) -> bool:

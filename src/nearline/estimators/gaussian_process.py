@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline.arrays import Array, owned
 from nearline.decision import decide
 from nearline.estimators._kernel import MEMORY, KernelClassifier, count
 from nearline.kernels.expansion import Expansion, values
@@ -75,7 +75,7 @@ class GaussianProcessClassifier(KernelClassifier):
         modes = [laplace(K, np.where(targets == c, 1.0, -1.0), self.tol, self.max_iter) for c in claims]
         A = np.stack([mode.a for mode in modes], axis=1)
         rows = np.arange(n)
-        kept = None if self.kernel_.takes == "gram" else items
+        kept = None if self.kernel_.takes == "gram" else owned(items, X)
         self.expansion_ = Expansion(self.kernel_, kept, rows, A, np.zeros(A.shape[1]))
         self.dual_coef_ = A
         self._roots = np.stack([mode.root for mode in modes])

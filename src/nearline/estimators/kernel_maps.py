@@ -10,11 +10,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from nearline.arrays import Array
 from nearline.kernels import RBF, Kernel, as_kernel
 from nearline.kernels.landmarks import some_landmarks
+from nearline.parameters import HoldsParametrized
 
 SAMPLE = 500  # rows on which the error of the approximation is measured
 
 
-class KernelMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class KernelMap(HoldsParametrized, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """What the maps share: items in, rows of numbers out, and how far their products are from the kernel's."""
 
     n_components: int

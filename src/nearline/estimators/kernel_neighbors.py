@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline.arrays import Array, owned
 from nearline.estimators._kernel import KernelClassifier, count
 from nearline.estimators.neighbors import KNeighborsClassifier
 
@@ -59,7 +59,7 @@ class KernelNeighborsClassifier(KernelClassifier):
                 "Distances need k(x, x) of new items, which a precomputed Gram matrix does not have: give the kernel "
                 "itself, or distances to KNeighborsClassifier(metric='precomputed')."
             )
-        self._training = items
+        self._training = owned(items, X)
         self._targets, self._weights = targets, weights
         self._neighbors()  # unknown rules are named now, not when the first item is to be predicted
         return self

@@ -26,8 +26,8 @@ class KNeighborsClassifier(ClassifierMixin, NeighborsModel):
     n_neighbors : k.
     weights : "uniform", "distance" (1/d; if some are at distance 0, only these vote), ``Softmax(temperature)``, or a
         function of the distances (m, k), those of the k places (a row of sample weight 2 fills two of them).
-    metric : name (see :data:`nearline.METRICS`; scikit-learn's names too), object (``Lq(3)``, ``Mahalanobis(M)``), a
-        function of two rows, or "precomputed".
+    metric : name (see :data:`nearline.METRICS`; scikit-learn's names too), object (``Lq(3)``; ``Mahalanobis("within")``,
+        which the training rows decide), a function of two rows, or "precomputed".
     algorithm : "auto", "exact", "tree" or an ``Approximate`` object.
     boundary : who votes where several rows tie at the k-th distance: "share" (above), "list" (exactly k rows, in order of
         index), "all" of them, or "drop" (none).
@@ -73,10 +73,10 @@ class KNeighborsClassifier(ClassifierMixin, NeighborsModel):
         self.ties = ties
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KNeighborsClassifier":
-        """Keep the rows X (n, D) with their labels y (n,). Rows of weight 0 never vote."""
-        X, y = validate_data(self, X, y, **ROWS)
+        """Keep a copy of the rows X (n, D) with their labels y (n,). Rows of weight 0 never vote."""
+        rows, y = validate_data(self, X, y, **ROWS)
         self.classes_, codes = encoded(y)
-        kept = self._fit_index(X, sample_weight)
+        kept = self._fit_index(self._own(rows, X), sample_weight, codes)
         self._electorate = Electorate(codes[kept], len(self.classes_), self._multiplicities)
         self._vote()  # unknown rules are named now, not when the first row is to be predicted
         return self
@@ -172,9 +172,9 @@ class KNeighborsRegressor(RegressorMixin, NeighborsModel):
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KNeighborsRegressor":
-        """Keep the rows X (n, D) with their targets y, (n,) or (n, outputs). Rows of weight 0 never count."""
-        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **ROWS)
-        kept = self._fit_index(X, sample_weight)
+        """Keep a copy of the rows X (n, D) with their targets y, (n,) or (n, outputs). Rows of weight 0 never count."""
+        rows, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **ROWS)
+        kept = self._fit_index(self._own(rows, X), sample_weight)
         y = np.asarray(y, dtype=np.float64)
         self._flat = y.ndim == 1
         self._targets = y.reshape(len(y), -1)[kept]

@@ -67,12 +67,12 @@ class NeighborsTransfer(NeighborsModel):
             raise ValueError(
                 f"consensus must be None or a Consensus, got {self.consensus!r}: give Consensus() for captions."
             )
-        X = validate_data(self, X, **ROWS)
-        if _num_samples(y) != X.shape[0]:
+        rows = validate_data(self, X, **ROWS)
+        if _num_samples(y) != rows.shape[0]:
             raise ValueError(
-                f"X has {X.shape[0]} rows, but there are payloads for {_num_samples(y)}: give one for each row."
+                f"X has {rows.shape[0]} rows, but there are payloads for {_num_samples(y)}: give one for each row."
             )
-        self._fit_index(X, None)
+        self._fit_index(self._own(rows, X), None)
         self.payload_ = y
         return self
 

@@ -14,7 +14,7 @@ from nearline.kernels import Precomputed
 from nearline.kernels.expansion import Expansion
 from nearline.kernels.landmarks import Landmarks
 from nearline.neighbors.approximate import Approximate
-from nearline.neighbors.metrics import Mahalanobis
+from nearline.neighbors.mahalanobis import Mahalanobis
 from nearline.neighbors.vote import Electorate
 from nearline.params import Params
 from nearline.solvers._sgd_steps import Progress
@@ -100,7 +100,8 @@ def _linear(model: Any) -> None:
 def _mahalanobis(metric: Any) -> None:
     root = vars(metric).get("_root")
     if root is not None:
-        fits = root.shape == np.shape(metric.matrix) and root.dtype == np.float64
+        shape = (0, 0) if metric.learns else np.shape(metric.matrix)
+        fits = root.shape == shape and root.dtype == np.float64
         _require(fits, "The map of a Mahalanobis distance does not fit its matrix")
 
 

@@ -25,7 +25,8 @@ from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.ballots import Boundary
 from nearline.neighbors.consensus import Consensus, ngram_similarity
 from nearline.neighbors.index import Index
-from nearline.neighbors.metrics import Mahalanobis, Metric
+from nearline.neighbors.mahalanobis import Mahalanobis
+from nearline.neighbors.metrics import Metric
 from nearline.neighbors.vote import Electorate, Ties
 from nearline.neighbors.weights import VoteWeights
 from nearline.params import Params

@@ -7,11 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline.arrays import Array, is_sparse
+from nearline.inheritance import concrete_parents, forget_derived
 from nearline.kernels.distances import induced_squares
+from nearline.parameters import Parametrized
+
+VALUES = ("among", "between", "diagonal")  # what a kernel is
+DERIVED = ("squared_distances", "light")  # what its author derived from that
 
 
 @dataclass(frozen=True)
-class Kernel(ABC):
+class Kernel(Parametrized, ABC):
     """An inner product of items: vectors, strings or trees.
 
     ``kernel(A)`` is the Gram matrix of a collection, ``kernel(A, B)`` the matrix of all pairs of two. Kernels can be
@@ -21,6 +26,17 @@ class Kernel(ABC):
     takes: ClassVar[str] = (
         "vectors"  # what items are: "vectors", "strings", "trees"; "any" where a part decides
     )
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        own = [name for name in VALUES if name in vars(cls)]
+        parents = [base for base in concrete_parents(cls) if issubclass(base, Kernel)]
+        if own and len(own) < len(VALUES) and parents:
+            raise TypeError(
+                f"{cls.__name__} has its own {' and '.join(own)}, but inherits the rest of another kernel: define "
+                f"{', '.join(VALUES[:-1])} and {VALUES[-1]} together."
+            )
+        forget_derived(cls, VALUES, DERIVED)
 
     def items(self, raw: Any) -> Any:
         """A collection as this kernel computes with it: rows of numbers, or a 1-D object array. Checked; idempotent."""

@@ -8,6 +8,8 @@ import scipy.linalg
 
 from nearline.arrays import Array
 
+ROUNDED = {"float16": 1e-2, "float32": 1e-5}  # what counts as rounding of a matrix that comes in few digits
+
 
 @dataclass(frozen=True, eq=False)
 class PSDCheck:
@@ -40,16 +42,17 @@ class PSDCheck:
         return f"symmetric and positive semi-definite: its smallest eigenvalue is {self.smallest:.3g}"
 
 
-def is_psd(K: Any, tol: float = 1e-10) -> PSDCheck:
+def is_psd(K: Any, tol: float | None = None) -> PSDCheck:
     """Check that a matrix is symmetric and positive semi-definite, as every kernel's Gram matrix is.
 
     K is positive semi-definite if v^T K v >= 0 for all v, that is, if no eigenvalue is negative. The computed ones are
-    wrong by about float64's rounding times the norm of K: down to ``-tol |K|_F`` they count as zero.
+    wrong by about the rounding of the entries of K times its norm: down to ``-tol |K|_F`` they count as zero.
 
     Parameters
     ----------
     K : (n, n) matrix of finite numbers.
-    tol : share of the Frobenius norm of K that counts as rounding.
+    tol : share of the Frobenius norm of K that counts as rounding; None: by the precision that K comes in, 1e-10 for
+        float64 (and whole numbers), 1e-5 for float32, 1e-2 for float16.
 
     Returns
     -------
@@ -66,7 +69,9 @@ def is_psd(K: Any, tol: float = 1e-10) -> PSDCheck:
     >>> abs(check.witness).round(3)
     array([0.707, 0.707])
     """
-    K = np.asarray(K, dtype=np.float64)
+    K = np.asarray(K)
+    tol = ROUNDED.get(K.dtype.name, 1e-10) if tol is None else tol
+    K = K.astype(np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(
             f"A Gram matrix is square, got shape {K.shape}: give k(x, x') for all pairs of one set."

@@ -22,7 +22,12 @@ class Boundary(ABC):
     """
 
     name: ClassVar[str]
-    in_order: ClassVar[bool] = False  # whether the list is filled in order of index, whoever ties
+    first_in_list: ClassVar[bool] = False  # whether the list is filled in order of index. Not inherited
+
+    @property
+    def in_order(self) -> bool:
+        """Whether exactly the rows of the list vote, whoever ties with the last one."""
+        return bool(vars(type(self)).get("first_in_list", False))
 
     @abstractmethod
     def portions(self, k: int, nearer: Array, tied: Array) -> tuple[Array, Array, Array]:
@@ -44,7 +49,7 @@ class InList(Boundary):
     """Exactly the k rows of the list vote: among equals those that come first in X."""
 
     name: ClassVar[str] = "list"
-    in_order: ClassVar[bool] = True
+    first_in_list: ClassVar[bool] = True
 
     def portions(self, k: int, nearer: Array, tied: Array) -> tuple[Array, Array, Array]:
         one = np.ones(len(nearer))

@@ -55,6 +55,7 @@ class Index:
         self._check_given(self.X, "X")
         if self.X.shape[0] == 0:
             raise ValueError("An index needs at least one row, got none: X is empty.")
+        self.metric = self.metric.fit(self.X)
         if isinstance(self.metric, Precomputed) and self.X.shape[0] != self.X.shape[1]:
             raise ValueError(
                 f"metric='precomputed' needs the (n, n) distances between the rows, got shape {self.X.shape}."

@@ -3,24 +3,43 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from nearline.arrays import Array, is_sparse
+from nearline.parameters import Parametrized
 
-NO_MAP = np.empty((0, 0))
+NO_MAP, NO_ROWS = np.empty((0, 0)), np.empty(0, dtype=np.uint64)
 
 
 @dataclass(frozen=True)
-class Metric(ABC):
-    """A distance of two rows. It need not obey the triangle inequality: inner product and squared L2 do not."""
+class Metric(Parametrized, ABC):
+    """A distance of two rows. It need not obey the triangle inequality: inner product and squared L2 do not.
+
+    A metric that learns from training rows is given unfitted; whoever holds training rows fits it to these alone.
+    """
 
     name: ClassVar[str]
-    core: ClassVar[str | None] = None  # its name in the compiled core; None: computed in Python
+    core: ClassVar[str | None] = (
+        None  # its name in the compiled core; None: computed in Python. Not inherited
+    )
     on_sparse: ClassVar[bool] = True  # whether sparse rows are measured as such, not made dense
     similarity: ClassVar[bool] = False  # whether it is built from a cosine or an inner product
+
+    @property
+    def learns(self) -> bool:
+        """Whether training rows are still to decide it."""
+        return False
+
+    @property
+    def learned_from(self) -> Array:
+        """Fingerprints of the rows that decided it."""
+        return NO_ROWS
+
+    def fit(self, X: Any, y: Any = None, weights: Array | None = None) -> "Metric":
+        """The metric that training rows, with labels and weights where there are any, decide."""
+        return self
 
     @property
     def exponent(self) -> float:
@@ -206,83 +225,11 @@ class Jaccard(Metric):
 
 
 @dataclass(frozen=True)
-class Mahalanobis(Metric):
-    """sqrt((x - q)^T M (x - q)) for a symmetric positive semi-definite M (D, D): |A (x - q)| where M = A^T A.
-
-    Rows are subtracted before they are mapped, so that an offset of all of them costs no digits. Rows of A are
-    eigenvectors of M times the roots of their eigenvalues, the largest first.
-
-    ``Mahalanobis.learn(X, y)`` takes the inverse of the covariance within classes, which is what linear discriminant
-    analysis measures by; without y, that of all rows.
-    """
-
-    name: ClassVar[str] = "mahalanobis"
-    core: ClassVar[str | None] = "mahalanobis"
-    on_sparse: ClassVar[bool] = False
-    matrix: Any
-
-    def __post_init__(self) -> None:
-        M = np.asarray(self.matrix, dtype=float)
-        if (
-            M.ndim != 2
-            or M.shape[0] != M.shape[1]
-            or not np.allclose(M, M.T, rtol=1e-8, atol=1e-12 * abs(M).max())
-        ):
-            raise ValueError(
-                f"Mahalanobis needs a symmetric (D, D) matrix, got shape {M.shape}: give (M + M.T) / 2."
-            )
-        values = np.linalg.eigvalsh(M)
-        if values[0] < -1e-10 * max(values[-1], 0.0):
-            raise ValueError(
-                f"Mahalanobis needs a positive semi-definite matrix, got one with the eigenvalue {values[0]:.3g}: "
-                "distances would be imaginary."
-            )
-
-    @classmethod
-    def learn(cls, X: Any, y: Any = None, shrinkage: float = 1e-6) -> "Mahalanobis":
-        """Inverse covariance of the rows, within classes where y is given; shrunk towards a multiple of I."""
-        X = np.asarray(X, dtype=float)
-        codes = np.zeros(len(X), dtype=int) if y is None else np.unique(np.asarray(y), return_inverse=True)[1]
-        means = np.array([X[codes == c].mean(axis=0) for c in range(codes.max() + 1)])
-        Z = X - means[codes]
-        S = Z.T @ Z / max(len(X) - len(means), 1)
-        scale = np.trace(S) / len(S)
-        return cls(np.linalg.inv((1 - shrinkage) * S + shrinkage * (scale or 1.0) * np.eye(len(S))))
-
-    def bounded_by(self) -> str | None:
-        return "principal"
-
-    @cached_property
-    def _root(self) -> Array:
-        values, vectors = np.linalg.eigh(np.asarray(self.matrix, dtype=float))
-        return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-
-    @cached_property
-    def map(self) -> Array:
-        """A (rank, D)."""
-        A = self._root.T[::-1]
-        return np.ascontiguousarray(A[A.any(axis=1)])
-
-    def rows(self, X: Any) -> Any:
-        n_features = len(self._root)
-        if X.shape[1] != n_features:
-            raise ValueError(
-                f"The Mahalanobis matrix is for {n_features} features, but the rows have {X.shape[1]}."
-            )
-        return X.toarray() if is_sparse(X) else X
-
-    def __hash__(self) -> int:
-        return hash((self.name, np.asarray(self.matrix).tobytes()))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Mahalanobis) and np.array_equal(self.matrix, other.matrix)
-
-
-@dataclass(frozen=True)
 class Precomputed(Metric):
     """Distances given as a matrix: (n, n) between rows to fit, (m, n) from queries to rows to search."""
 
     name: ClassVar[str] = "precomputed"
+    core: ClassVar[str | None] = None
 
     def bounded_by(self) -> str | None:
         return None
@@ -293,6 +240,7 @@ class Function(Metric):
     """A Python function of two rows. Each pair costs a call, about a microsecond and more: for a few thousand rows."""
 
     name: ClassVar[str] = "function"
+    core: ClassVar[str | None] = None
     function: Callable[[Array, Array], float]
 
     def bounded_by(self) -> str | None:
@@ -334,9 +282,14 @@ ALIASES = {
 
 def as_metric(metric: Any) -> Metric:
     """A metric by its name (scikit-learn's names too), as an object, or as a Python function."""
-    if isinstance(metric, Lq):
+    if type(metric) is Lq:
         return {1: METRICS["l1"], 2: METRICS["l2"], np.inf: METRICS["l-infinity"]}.get(metric.q, metric)
     if isinstance(metric, Metric):
+        if "core" not in vars(type(metric)):  # what measures its parent would not measure it
+            raise ValueError(
+                f"{type(metric).__name__} is derived from the metric {metric.name!r}, but would be measured as that one: "
+                "give a function of two rows (metric=f), or the metric itself."
+            )
         return metric
     if isinstance(metric, str) and ALIASES.get(metric, metric) in METRICS:
         return METRICS[ALIASES.get(metric, metric)]

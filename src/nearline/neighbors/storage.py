@@ -9,7 +9,8 @@ from scipy.sparse import csr_array
 
 from nearline.arrays import Array, is_sparse
 from nearline.neighbors.approximate import Approximate, Graph
-from nearline.neighbors.metrics import METRICS, Lq, Mahalanobis, Metric
+from nearline.neighbors.mahalanobis import Mahalanobis
+from nearline.neighbors.metrics import METRICS, Lq, Metric
 from nearline.whole import written_whole
 
 if TYPE_CHECKING:

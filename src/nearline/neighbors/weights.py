@@ -9,19 +9,27 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.neighbors.metrics import Metric
+from nearline.parameters import Parametrized
 
 LARGE = 1e200  # votes above it might overflow when they are added up: the largest becomes 1
 
 
 @dataclass(frozen=True)
-class VoteWeights(ABC):
+class VoteWeights(Parametrized, ABC):
     """The votes of neighbors (m, k) at given distances, up to a factor for each query: finite, >= 0.
 
     Built-in ones give the nearest neighbor the vote 1, so that nothing overflows however small the distances.
     """
 
     name: ClassVar[str]
-    by_place: ClassVar[bool] = False  # whether a vote may depend on the other distances of the list
+    alone: ClassVar[bool] = (
+        False  # whether a vote depends on its own distance only, up to a factor. Not inherited
+    )
+
+    @property
+    def by_place(self) -> bool:
+        """Whether a vote may depend on the other distances of the list, so that it must see those of all k places."""
+        return not vars(type(self)).get("alone", False)
 
     @abstractmethod
     def values(self, distances: Array, metric: Metric) -> Array:
@@ -36,6 +44,7 @@ class Uniform(VoteWeights):
     """Every neighbor has one vote."""
 
     name: ClassVar[str] = "uniform"
+    alone: ClassVar[bool] = True
 
     def values(self, distances: Array, metric: Metric) -> Array:
         return np.ones_like(distances)
@@ -46,6 +55,7 @@ class Distance(VoteWeights):
     """1 / distance; where some neighbors are at distance 0, only these vote, one vote each."""
 
     name: ClassVar[str] = "distance"
+    alone: ClassVar[bool] = True
 
     def values(self, distances: Array, metric: Metric) -> Array:
         nearest = distances[:, :1]
@@ -77,6 +87,7 @@ class Softmax(VoteWeights):
     """
 
     name: ClassVar[str] = "softmax"
+    alone: ClassVar[bool] = True
     temperature: float = 0.07
 
     def __post_init__(self) -> None:
@@ -100,7 +111,6 @@ class FunctionWeights(VoteWeights):
     """A Python function of the (m, k) distances, as in scikit-learn; where it is infinite, only those vote."""
 
     name: ClassVar[str] = "function"
-    by_place: ClassVar[bool] = True
     function: Callable[[Array], Any]
 
     def values(self, distances: Array, metric: Metric) -> Array:

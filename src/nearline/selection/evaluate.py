@@ -302,7 +302,7 @@ def _family(model: Any, parameter: str, values: list[Any]) -> tuple[Family, list
     """The family that shares most between the values."""
     if not values:
         raise ValueError("values is empty: give at least one.")
-    if isinstance(model, KNeighborsClassifier) and parameter == "n_neighbors":
+    if type(model) is KNeighborsClassifier and parameter == "n_neighbors":
         return NearestNeighbors("k-NN", model.metric), [
             model.get_params() | {parameter: check_whole(k)} for k in values
         ]

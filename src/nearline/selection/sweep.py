@@ -17,7 +17,8 @@ from nearline.estimators._neighbors import ROWS
 from nearline.neighbors.ballots import as_boundary
 from nearline.neighbors.index import Index
 from nearline.neighbors.lists import Neighbors
-from nearline.neighbors.metrics import Precomputed, as_metric
+from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
+from nearline.neighbors.metrics import Metric, Precomputed, as_metric
 from nearline.neighbors.vote import Electorate, Prior, Vote, as_ties
 from nearline.neighbors.weights import as_weights
 from nearline.selection.folds import Folds, as_folds
@@ -48,7 +49,8 @@ def sweep(
     ----------
     X, y : rows (array, CSR matrix, table; for metric "precomputed" the (n, n) distances) and labels, or targets.
     ks : numbers of neighbors.
-    metrics, weights : names, objects or functions, as for :class:`nearline.KNeighborsClassifier`.
+    metrics, weights : names, objects or functions, as for :class:`nearline.KNeighborsClassifier`. A metric that learns,
+        such as ``Mahalanobis("within")``, learns from the training rows of each fold, at the price of a search for each.
     folds : a number (stratified for labels, shuffled by ``seed``), "leave-one-out", an array with the number of each row's
         fold, a list of pairs (training rows, test rows), or a scikit-learn splitter.
     boundary, ties, algorithm : as for :class:`nearline.KNeighborsClassifier`.
@@ -89,7 +91,8 @@ def sweep(
     vote_ties, seconds, search_seconds = np.zeros(shape), np.zeros(shape), np.zeros(shape[0])
     for i, metric in enumerate(chosen):
         begin = perf_counter()
-        for part in _parts(X, y, split, metric, algorithm, transformer):
+        labels = y if scoring == "accuracy" else None
+        for part in _parts(X, y, labels, split, as_metric(metric), algorithm, transformer):
             outcome = _outcome(task, part, votes[i], boundary_ties[i], vote_ties[i], seconds[i])
             task.score(outcome, part, scores[i])
         search_seconds[i] = perf_counter() - begin - seconds[i].sum()
@@ -113,14 +116,17 @@ class Part:
     tests: list[tuple[Any, Array]]  # fold, and where among the queries its rows are
 
 
-def _parts(X: Any, y: Array, split: Folds, metric: Any, algorithm: Any, transformer: Any) -> Iterator[Part]:
+def _parts(
+    X: Any, y: Array, labels: Array | None, split: Folds, metric: Metric, algorithm: Any, transformer: Any
+) -> Iterator[Part]:
     """One for all where every row is left out once and nothing is fitted on the others; else one for each fold."""
-    if split.numbers is not None and transformer is None:
+    if split.numbers is not None and transformer is None and not metric.learns:
         every = np.arange(len(y))
+        refuse_seen(metric.learned_from, X)
         index = Index(X, metric, algorithm=algorithm)
         yield Part(index, index.X, split.numbers, every, every, list(enumerate(split.tests())))
         return
-    between = isinstance(as_metric(metric), Precomputed)
+    between = isinstance(metric, Precomputed)
     for f, (train, test) in enumerate(split):
         rows, Q = _safe_indexing(X, train), _safe_indexing(X, test)
         if between:
@@ -128,8 +134,11 @@ def _parts(X: Any, y: Array, split: Folds, metric: Any, algorithm: Any, transfor
         if transformer is not None:
             fitted = clone(transformer)
             rows, Q = fitted.fit_transform(rows, y[train]), fitted.transform(Q)
-        index = Index(check_array(rows, **ROWS), metric, algorithm=algorithm)
-        yield Part(index, check_array(Q, **ROWS), None, train, test, [(f, np.arange(len(test)))])
+        rows, Q = check_array(rows, **ROWS), check_array(Q, **ROWS)
+        refuse_seen(seen_elsewhere(metric, rows), Q)
+        fitted_metric = metric.fit(rows, None if labels is None else labels[train])
+        index = Index(rows, fitted_metric, algorithm=algorithm)
+        yield Part(index, Q, None, train, test, [(f, np.arange(len(test)))])
 
 
 class Task(ABC):

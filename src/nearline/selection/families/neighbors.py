@@ -11,6 +11,8 @@ from nearline.answers import Answers, Known
 from nearline.arrays import Array, is_sparse
 from nearline.estimators import KNeighborsClassifier
 from nearline.neighbors.index import Index
+from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
+from nearline.neighbors.metrics import as_metric
 from nearline.neighbors.vote import Decision, Electorate, Vote, voters
 from nearline.selection.edges import Axis, Counts
 from nearline.selection.families._base import Family, Fold, Outcome
@@ -56,7 +58,10 @@ class NearestNeighbors(Family):
     def outcomes(self, fold: Fold, grid: list[dict[str, Any]]) -> Iterator[Outcome]:
         start = perf_counter()
         rows, electorate = _electorate(fold)
-        index = Index(rows, self.metric, algorithm=grid[0].get("algorithm", "auto"))
+        metric = as_metric(self.metric)
+        refuse_seen(seen_elsewhere(metric, rows), fold.X_test)
+        metric = metric.fit(rows, electorate.codes, electorate.multiplicities)
+        index = Index(rows, metric, algorithm=grid[0].get("algorithm", "auto"))
         built = perf_counter()
         votes = [
             Vote.of(
