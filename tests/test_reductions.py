@@ -14,21 +14,25 @@ from sklearn.datasets import load_iris
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression as Peer
 from sklearn.linear_model import RidgeClassifier
+from sklearn.metrics.pairwise import linear_kernel
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nearline import (
+    CalibratedClassifier,
     GaussianNB,
+    KernelLogisticRegression,
     LinearDiscriminantAnalysis,
     LogisticRegression,
     MultinomialNB,
     NearestCentroid,
     OneVsOne,
     OneVsRest,
+    cross_validate,
     decide,
 )
 
@@ -305,3 +309,43 @@ def test_infinite_scores_can_be_added():
         model = reduction.fit(X, y)
         assert np.isfinite(model.decision_function(X)).all()
         assert model.predict(X).shape == (150,)
+
+
+@pytest.mark.parametrize("reduction", [OneVsRest, OneVsOne])
+@pytest.mark.parametrize(
+    "machine",
+    [
+        lambda kernel: KernelLogisticRegression(kernel, alpha=0.01, tol=1e-8),
+        lambda kernel: SVC(kernel=kernel),
+    ],
+)
+def test_gram_matrices(reduction, machine):
+    """A problem of two classes has the rows and the columns of these two: the same as of the kernel's rows."""
+    X, y = load_iris(return_X_y=True)
+    K, K_new = linear_kernel(X[::2]), linear_kernel(X[1::2], X[::2])
+    own = reduction(machine("precomputed")).fit(K, y[::2])
+    plain = reduction(machine("linear")).fit(X[::2], y[::2])
+    np.testing.assert_allclose(
+        own.decision_function(K_new), plain.decision_function(X[1::2]), rtol=1e-3, atol=1e-3
+    )
+    assert (own.predict(K_new) == plain.predict(X[1::2])).all()
+    if isinstance(machine("linear"), KernelLogisticRegression):
+        np.testing.assert_allclose(own.predict_proba(K_new), plain.predict_proba(X[1::2]), atol=1e-4)
+    whole = linear_kernel(X)
+    ours = cross_validate(reduction(machine("precomputed")), whole, y, folds=3).scores["accuracy"]
+    peers = cross_validate(reduction(machine("linear")), X, y, folds=3).scores["accuracy"]
+    np.testing.assert_allclose(ours, peers)
+    both = CalibratedClassifier(reduction(machine("precomputed")), folds=3).fit(K, y[::2])
+    np.testing.assert_allclose(both.predict_proba(K_new).sum(axis=1), 1.0)
+
+
+def test_log_probabilities_are_not_rounded():
+    X, y = load_iris(return_X_y=True)
+    far = 1e3 * X
+    for model in (OneVsRest(LogisticRegression()), OneVsRest(LogisticRegression(), reference_class=0)):
+        fitted = model.fit(X, y)
+        L, P = fitted.predict_log_proba(far), fitted.predict_proba(far)
+        assert np.isfinite(L).all()
+        assert (P == 0).any()
+        np.testing.assert_allclose(np.exp(L[P > 0]), P[P > 0], rtol=1e-6)
+        np.testing.assert_allclose(np.exp(fitted.predict_log_proba(X)), fitted.predict_proba(X), rtol=1e-9)

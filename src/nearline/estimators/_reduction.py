@@ -1,6 +1,7 @@
 """What the reductions to two classes share: fitting, votes, ambiguous regions (SPEC E9)."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -48,6 +49,7 @@ class Reduction(MetaEstimatorMixin, Classifier, ABC):
     estimator: Any
     estimators_: list[Any]
     classes_: Array
+    _columns: list[Array] | None = None  # of a Gram matrix: which training rows each estimator was fitted to
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -122,29 +124,30 @@ class Reduction(MetaEstimatorMixin, Classifier, ABC):
 
     def _two_class_scores(self, X: Any) -> Array:
         """(n, number of estimators): decision_function, or P(1) - 1/2 of estimators that have probabilities only."""
-        check_is_fitted(self)
-        X = self._checked_rows(X, reset=False)
         columns = []
-        for estimator in self.estimators_:
+        for estimator, own in self._each(X):
             try:
-                scores = np.ravel(estimator.decision_function(X))
+                scores = np.ravel(estimator.decision_function(own))
             except (AttributeError, NotImplementedError):
-                scores = estimator.predict_proba(X)[:, 1] - 0.5
+                scores = estimator.predict_proba(own)[:, 1] - 0.5
             columns.append(scores)
         # Infinite scores are as good as very large ones, and can be added.
         return np.clip(np.column_stack(columns).astype(np.float64), -1e100, 1e100)
 
     def _second_probabilities(self, X: Any) -> Array:
         """(n, number of estimators): P(1)."""
+        return np.column_stack([estimator.predict_proba(own)[:, 1] for estimator, own in self._each(X)])
+
+    def _each(self, X: Any) -> Iterator[tuple[Any, Any]]:
+        """The two-class estimators, each with the rows as it takes them: of a Gram matrix its own columns."""
         check_is_fitted(self)
         X = self._checked_rows(X, reset=False)
-        return np.column_stack([estimator.predict_proba(X)[:, 1] for estimator in self.estimators_])
+        for k, estimator in enumerate(self.estimators_):
+            yield estimator, X if self._columns is None else X[:, self._columns[k]]
 
     def _log_probabilities(self, X: Any) -> Array:
         """(n, number of estimators, 2): log P(0) and log P(1)."""
-        check_is_fitted(self)
-        X = self._checked_rows(X, reset=False)
-        return np.stack([log_probabilities_of(estimator, X) for estimator in self.estimators_], axis=1)
+        return np.stack([log_probabilities_of(estimator, own) for estimator, own in self._each(X)], axis=1)
 
     def predict(self, X: Any) -> Array:
         """Label of each row, by the rule of the class."""

@@ -4,7 +4,8 @@ import numbers
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import _safe_split
 
 from nearline.answers import log_of
 from nearline.arrays import Array
@@ -163,14 +164,16 @@ class OneVsOne(Reduction):
         count = np.bincount(targets, weights=sample_weight, minlength=n_classes)
         alphas = _alphas(self.estimator) if self.scale_alpha else {}
         self.pairs_ = Pairs(n_classes).numbers
-        self.estimators_ = []
+        self.estimators_, columns = [], []
         for i, j in self.pairs_:
             rows = np.flatnonzero((targets == i) | (targets == j))
             factor = float(count.sum() / (count[i] + count[j]))
             parameters = {name: alpha * factor for name, alpha in alphas.items()} if n_classes > 2 else {}
             weights = None if sample_weight is None else sample_weight[rows]
-            own = _safe_indexing(X, rows)
-            self.estimators_.append(self._fit_one(own, targets[rows] == j, weights, parameters))
+            own, pair = _safe_split(self.estimator, X, targets, rows)
+            self.estimators_.append(self._fit_one(own, pair == j, weights, parameters))
+            columns.append(rows)
+        self._columns = columns if get_tags(self.estimator).input_tags.pairwise else None
 
     def _votes(self, F: Array) -> Array:
         return Pairs(len(self.classes_)).votes(F)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_array, check_consistent_length, indexable
+from sklearn.utils import check_array, check_consistent_length, indexable
+from sklearn.utils.metaestimators import _safe_split
 
 from nearline.answers import Answers, answers_of
 from nearline.arrays import Array, is_sparse
@@ -219,7 +220,7 @@ def capacity_curve(
     pairs = list(task.pairs(folds, split, seed, 1))
     scores = np.empty((2, len(grid), len(pairs)))
     for f, (train, test) in enumerate(pairs):
-        rows, left = task.X[train], task.X[test]
+        (rows, _), (left, _) = (_safe_split(model, task.X, task.codes, part, train) for part in (train, test))
         for part, (Q, numbers) in enumerate(((left, test), (rows, train))):
             fold = Fold(rows, task.codes[train], None, Q, task.classes)
             for outcome in family.outcomes(fold, grid):
@@ -266,8 +267,9 @@ class _Task:
 
 
 def _fitted_answers(model: Any, task: _Task, train: Array, test: Array) -> Answers:
-    fitted = clone(model).fit(_safe_indexing(task.X, train), task.classes[task.codes[train]])
-    return answers_of(fitted, _safe_indexing(task.X, test), task.classes)
+    X_train, codes = _safe_split(model, task.X, task.codes, train)  # of a Gram matrix rows and columns
+    X_test, _ = _safe_split(model, task.X, task.codes, test, train)
+    return answers_of(clone(model).fit(X_train, task.classes[codes]), X_test, task.classes)
 
 
 def _sizes(sizes: Any, most: int) -> Array:
