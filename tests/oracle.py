@@ -17,6 +17,8 @@ def loss_of_row(name, f, y):
         "squared-hinge": lambda z: max(0.0, 1.0 - z) ** 2,
         "binary-sparsemax": lambda z: 0.0 if z >= 1 else (-z if z <= -1 else (1.0 - z) ** 2 / 4.0),
     }
+    if name == "zero-one" and K > 1:
+        return 1.0 if f[y] <= max(f[c] for c in range(K) if c != y) else 0.0
     if name in margin_losses:
         signs = [1.0 if y == 1 else -1.0] if K == 1 else [1.0 if c == y else -1.0 for c in range(K)]
         return sum(margin_losses[name](s * value) for s, value in zip(signs, f))

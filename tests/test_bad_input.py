@@ -95,7 +95,8 @@ def test_values_whose_squares_overflow_are_named():
         ({"X": X[:, 0]}, "rows by features"),
         ({"targets": BINARY + 0.5}, r"class numbers.*np\.unique"),
         ({"targets": np.array(["a", "b"])[BINARY]}, r"class numbers.*np\.unique"),
-        ({"targets": 2 * BINARY - 1}, r"class numbers 0 \.\. 1, got -1"),
+        ({"targets": 2 * BINARY - 2}, r"class numbers 0, 1, 2, .*got -2"),
+        ({"targets": BINARY + 1}, r"no row is of class 0.*np\.unique"),
     ],
 )
 def test_a_risk_says_what_is_wrong(change, message):

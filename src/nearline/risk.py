@@ -15,6 +15,7 @@ from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.passes import passes_for
 from nearline.regularizers import REGULARIZERS, Regularizer
+from nearline.targets import checked_targets, row_weights
 
 Named = TypeVar("Named")
 
@@ -54,12 +55,13 @@ class Risk:
     Parameters
     ----------
     X : (n, D) array or sparse matrix; float32 stays float32.
-    targets : (n,) class numbers 0 .. C-1, or (n, K) label distributions for losses that take them.
+    targets : (n,) class numbers 0 .. C-1 (two classes also -1 and +1, or False and True), or (n, K) label distributions
+        for losses that take them.
     loss, regularizer : names or objects.
     alpha : strength of the regularizer, a number >= 0 or "1/n", see :func:`strength`.
     weights : (n,) sample weights; integer weights equal repeated rows.
     bias : whether b is free (else it stays 0).
-    n_classes : number of classes, if not the largest target plus one.
+    n_classes : number of classes; None: the largest target plus one, and each class must have rows.
 
     Examples
     --------
@@ -91,8 +93,7 @@ class Risk:
         if not isinstance(bias, (bool, np.bool_)):
             raise ValueError(f"bias must be True or False, got {bias!r}.")
         self.bias = bool(bias)
-        targets = checked_targets(targets)
-        self.targets = np.ascontiguousarray(targets, dtype=np.float64 if targets.ndim == 2 else np.int32)
+        self.targets = checked_targets(targets, n_classes)
         n_rows = self.X.shape[0]
         if len(self.targets) != n_rows:
             raise ValueError(
@@ -101,19 +102,12 @@ class Risk:
         if n_rows == 0:
             raise ValueError("The risk of no rows is undefined: X is empty, give at least one row.")
         if n_classes is None:
-            n_classes = targets.shape[1] if targets.ndim == 2 else int(self.targets.max()) + 1
+            several = self.targets.ndim == 2
+            n_classes = self.targets.shape[1] if several else int(self.targets.max()) + 1
         self.n_classes = max(n_classes, 2)
         self.n_outputs = self.n_classes if self.loss.joint or self.n_classes > 2 else 1
-        self.weights = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
-        if len(self.weights) != n_rows:
-            raise ValueError(
-                f"X has {n_rows} rows but weights {len(self.weights)}: give one weight for each row."
-            )
+        self.weights = row_weights(weights, n_rows)
         self.total_weight = float(self.weights.sum())
-        if not (np.isfinite(self.total_weight) and self.total_weight > 0 and self.weights.min() >= 0):
-            raise ValueError(
-                "weights must be finite numbers >= 0 with a positive sum: they count how often a row is there."
-            )
         self.alpha = strength(alpha, self.total_weight)
         self.passes = passes_for(self.X, self.targets, self.weights, self.loss, self.n_outputs)
 
@@ -371,16 +365,37 @@ class Line:
 
 
 def evaluate(loss: Loss | str, scores: Array, targets: Array, weights: Array | None = None) -> float:
-    """Weighted mean of a loss over rows (SPEC A4): zero-one gives the error rate."""
+    """Weighted mean of a loss over rows: zero-one gives the error rate, ties counted as mistakes.
+
+    Parameters
+    ----------
+    loss : name or Loss.
+    scores : (n,) or (n, 1) for two classes, else (n, K).
+    targets : (n,) class numbers 0 .. C-1 (two classes also -1 and +1, or False and True), or label distributions (n, K).
+    weights : (n,) weights of the rows, all alike if None.
+
+    Examples
+    --------
+    >>> from nearline import evaluate
+    >>> evaluate("zero-one", [[2.0, 1.0, 0.0], [0.0, 1.0, 3.0], [1.0, 2.0, 0.0]], [0, 2, 0])
+    0.3333333333333333
+    """
     loss = named(loss, LOSSES, Loss, "loss")
+    loss.check_slopes()
     scores = np.asarray(scores, dtype=np.float64)
     scores = scores[:, None] if scores.ndim == 1 else scores
-    targets = checked_targets(targets)
+    if scores.ndim != 2 or np.isnan(scores).any() or (loss.joint and scores.shape[1] < 2):
+        columns = "one for each class" if loss.joint else "one for two classes, else one for each class"
+        raise ValueError(
+            f"Loss '{loss.name}' takes numbers as scores, (n, K) with {columns}, got an array of shape {scores.shape}"
+            f"{' with NaN' if np.isnan(scores).any() else ''}."
+        )
+    targets = checked_targets(targets, loss.label_count(scores.shape[1]))
     if len(scores) != len(targets):
         raise ValueError(
             f"There are {len(scores)} rows of scores but {len(targets)} targets: give one for each row."
         )
-    return float(np.average(loss.value(scores, targets), weights=weights))
+    return float(np.average(loss.value(scores, targets), weights=row_weights(weights, len(scores))))
 
 
 def named(given: Any, known: dict[str, Named], kind: Any, what: str) -> Named:
@@ -410,15 +425,3 @@ def checked_alpha(alpha: Any) -> float:
     if not isinstance(alpha, numbers.Real) or not 0.0 <= float(alpha) < np.inf:
         raise ValueError(f"alpha must be a finite number >= 0 (0 means no penalty), got {alpha!r}.")
     return float(alpha)
-
-
-def checked_targets(targets: Any) -> Array:
-    """Class numbers (n,) or label distributions (n, K): labels of other kinds would be read as the wrong numbers."""
-    targets = np.asarray(targets)
-    whole = targets.dtype.kind in "iub" or (targets.dtype.kind == "f" and (targets == np.rint(targets)).all())
-    if targets.ndim != 2 and not (targets.ndim == 1 and whole):
-        raise ValueError(
-            f"Targets must be class numbers (n,) or label distributions (n, K), got {targets.dtype} of shape "
-            f"{targets.shape}: encode labels by classes, targets = np.unique(y, return_inverse=True)."
-        )
-    return targets

@@ -81,7 +81,7 @@ class MarginLoss(Loss):
 
 @dataclass(frozen=True)
 class ZeroOne(MarginLoss):
-    """B1: [z <= 0]; the boundary counts as a mistake (predict gives the positive class there)."""
+    """[z <= 0]; of more classes [f_y <= the largest other score]. Ties are mistakes (though predict decides them)."""
 
     name: ClassVar[str] = "zero-one"
     smooth: ClassVar[bool] = False
@@ -95,6 +95,17 @@ class ZeroOne(MarginLoss):
 
     def dphi(self, z: Array) -> Array:
         return np.zeros_like(z)
+
+    def value(self, scores: Array, targets: Array) -> Array:
+        """A row is one mistake, whatever the number of its columns."""
+        if scores.shape[1] == 1:
+            return super().value(scores, targets)
+        own = one_hot(targets, scores.shape[1]) > 0
+        best, other = (np.where(rows, scores, -np.inf).max(axis=1) for rows in (own, ~own))
+        return (best <= other).astype(float)
+
+    def value_and_gradient(self, scores: Array, targets: Array) -> tuple[Array, Array]:
+        return self.value(scores, targets), np.zeros_like(scores)
 
 
 @dataclass(frozen=True)

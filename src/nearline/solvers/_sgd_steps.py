@@ -11,7 +11,8 @@ from nearline.arrays import Array, Design, as_design, is_sparse
 from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
-from nearline.risk import checked_targets, named
+from nearline.risk import named
+from nearline.targets import checked_targets
 
 # Largest second derivative of a loss along its scores, 1 if not listed: the inverse is the largest step that is safe
 # for rows of norm 1. Losses with kinks have none; theirs are the values with which tiny problems were solved soonest.
@@ -52,7 +53,7 @@ def sgd_step(
     ----------
     params : Params, left as it is.
     x : (D,) one row, or (B, D) a batch (sparse too).
-    y : class number, or (B,) of them; for one score column 1 means y = +1 and anything else (0, -1) y = -1.
+    y : class number 0 .. C-1, or (B,) of them; of two classes also -1 and +1, or False and True.
     eta : step size.
 
     Examples
@@ -71,7 +72,9 @@ def sgd_step(
     X = as_design(x if is_sparse(x) else np.atleast_2d(np.asarray(x, dtype=np.float64)))
     if X.shape[1] != params.n_features:
         raise ValueError(f"x has {X.shape[1]} features, but params have weights for {params.n_features}.")
-    targets = checked_targets(np.atleast_1d(np.asarray(y)))
+    targets = checked_targets(np.atleast_1d(np.asarray(y)), loss.label_count(params.n_outputs))
+    if len(targets) != X.shape[0]:
+        raise ValueError(f"x has {X.shape[0]} rows but y {len(targets)} targets: give one for each row.")
     shares = np.ones(X.shape[0]) if weights is None else np.atleast_1d(np.asarray(weights, dtype=np.float64))
     return take_step(params, X, targets, shares, loss, eta, l1, l2, bias, l1_step)[0]
 

@@ -12,6 +12,7 @@ from nearline.params import Params
 from nearline.risk import Point, Risk
 from nearline.solvers._base import Solver, State
 from nearline.solvers._sgd_steps import rows_of
+from nearline.targets import checked_targets
 
 MULTICLASS = ("joint", "argmax", "one-vs-rest")
 
@@ -73,7 +74,7 @@ def perceptron_rule(
     Parameters
     ----------
     X : (n, D) array or sparse matrix.
-    targets : (n,) class numbers 0 .. C-1; of two classes, 1 is y = +1.
+    targets : (n,) class numbers 0 .. C-1; of two classes, 1 is y = +1 and 0, or -1, y = -1 (False and True do too).
     averaged : whether to sum the iterates, for ``result.mean``.
     seed : None: rows in the order given; a number: in an order drawn anew for each cycle.
     start : where to start, 0 if None.
@@ -86,8 +87,11 @@ def perceptron_rule(
     >>> result.params.W, result.mistakes, result.converged  # 0 -> (2, 2) -> (0, 3)
     (array([[0., 3.]]), 2, True)
     """
-    X, labels = as_design(X), np.ascontiguousarray(targets, dtype=np.int32)
+    X = as_design(X)
     n_rows, D = X.shape
+    if start is not None:
+        n_classes = 2 if start.n_outputs == 1 else start.n_outputs
+    labels = checked_targets(targets, n_classes if n_classes is None else max(n_classes, 2))
     s = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
     if len(labels) != n_rows or len(s) != n_rows:
         raise ValueError(

@@ -10,10 +10,11 @@ from nearline.arrays import Array, Design
 from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
-from nearline.risk import Point, Risk, checked_targets, named
+from nearline.risk import Point, Risk, named
 from nearline.solvers._base import Solver, State
 from nearline.solvers._refusals import needs_elastic
 from nearline.solvers._sgd_steps import Batch, Duals, Progress, as_rows, check_eta, sgd_step, strengths
+from nearline.targets import checked_targets
 
 # eta_t from (eta, l2 = alpha times the strength of |W|^2 / 2, decay, t = number of steps taken before).
 Schedule = Callable[[float, float, float, Array], Array]
@@ -221,8 +222,7 @@ class SGD(Solver):
         """
         loss = named(loss, LOSSES, Loss, "loss")
         regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
-        X, targets = as_rows(X), checked_targets(targets)
-        targets = np.ascontiguousarray(targets, dtype=np.float64 if targets.ndim == 2 else np.int32)
+        X, targets = as_rows(X), checked_targets(targets, loss.label_count(progress.params.n_outputs))
         weights = np.ones(X.shape[0]) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         l1, l2 = strengths(regularizer, alpha)
         batch = Batch(X, targets, weights, loss, l1, l2, bias, np.flatnonzero(weights > 0))
