@@ -444,7 +444,23 @@ def test_time_stamps_are_notes(column, as_polars):
     assert (found.name, found.severity, found.subject) == ("time-stamp", "note", "when")
     assert "2024-01-01" in found.message
     assert 'split="time"' in found.remedy
-    assert check(table, y, split="time") == []
+    assert named(check(table, y, split="time"), "time-stamp") == []
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_rows_that_are_not_in_order_of_time(as_text):
+    X, y = honest()
+    days = pd.Series(pd.date_range("2024-01-01", periods=N))
+    days = days.astype(str) if as_text else days
+    shuffled = days.sample(frac=1, random_state=0).to_numpy()
+    table = pandas_frame(X).assign(when=shuffled)
+    (found,) = check(table, y, split="time")
+    assert (found.name, found.severity, found.subject) == ("time-order", "warning", "when")
+    back = np.mean(pd.to_datetime(shuffled)[1:] < pd.to_datetime(shuffled)[:-1])
+    assert f"{back:.0%} of them are earlier" in found.message
+    assert check(pandas_frame(X).assign(when=np.repeat(days[: N // 2].to_numpy(), 2)), y, split="time") == []
+    assert check(table.assign(sent=days.to_numpy()), y, split="time") == []  # in order of another time
+    assert named(check(pandas_frame(X).assign(when=days[::-1].to_numpy()), y, split="time"), "time-order")
 
 
 def test_no_time_stamps():
@@ -484,6 +500,19 @@ def test_rows_without_a_group_are_on_their_own():
     assert check(X, y, groups=np.full(N, np.nan)) == []
 
 
+def test_classes_that_training_does_not_see():
+    X, y = honest()
+    late = np.where(np.arange(N) >= N - 40, 2, y)
+    (found,) = check(X[:200], late[:200], X_test=X[200:], y_test=late[200:], own_test=False, split="time")
+    assert (found.name, found.subject) == ("unseen-class", "class 2")
+    assert "40 of 40 test rows" in found.message
+    folds = [(np.arange(120), np.arange(120, 210)), (np.arange(210), np.arange(210, N))]
+    (found,) = check(X, late, folds=folds, split="time")
+    assert "In 1 of 2 folds, 10 rows" in found.message
+    folds = [(np.arange(0, N, 2), np.arange(1, N, 2)), (np.arange(1, N, 2), np.arange(0, N, 2))]
+    assert check(X, late, folds=folds) == []
+
+
 def test_rare_classes():
     X, y = honest()
     labels = np.array(["a", "b"], dtype=object)[y]
@@ -492,7 +521,8 @@ def test_rare_classes():
     assert (found.name, found.severity, found.subject) == ("rare-class", "warning", "class c")
     assert "at most 3 folds" in found.remedy
     assert check(X, labels, n_folds=3) == []
-    assert check(X, labels, folds=list(KFold(3).split(X))) == []
+    (found,) = check(X, labels, folds=list(KFold(3).split(X)))  # enough of them, but all in one fold
+    assert (found.name, found.subject) == ("unseen-class", "class c")
     labels[3] = "d"
     assert check(X, labels)[0].subject == "classes c, d"
 
@@ -581,6 +611,8 @@ def test_every_check_is_named_and_speaks_in_sentences():
     findings = [
         *check(table, labels, groups=np.arange(N) // 2, X_test=table[:50], y_test=y[:50]),
         *check(twice, np.append(y, y)),
+        *check(table.iloc[::-1], y[::-1], split="time"),
+        *check(X, y, X_test=X[:5], y_test=[9] * 5),
     ]
     assert {f.name for f in findings} == set(CHECKS)
     for found in findings:

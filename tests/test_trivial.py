@@ -93,6 +93,14 @@ def test_noise_is_called_no_better_and_signal_is_not(scoring):
     assert "no-better-than-trivial" not in [one.name for one in good.findings_]
 
 
+def test_a_chosen_mean_is_called_optimistic():
+    contest = TryThemAll("quick", include=CHEAP, progress="silent").fit(*load_iris(return_X_y=True))
+    assert "The best mean is optimistic" in str(contest.leaderboard_)
+    assert f"{contest.leaderboard_.mean(contest.best_):.4f}, optimistic as it was chosen by it" in str(
+        contest.open_test()
+    )
+
+
 def test_folds_say_it_where_there_is_no_test_part():
     contest = TryThemAll("quick", include=CHEAP, progress="silent", test=None).fit(*noise())
     found = [one for one in contest.findings_ if one.name == "no-better-than-trivial"]

@@ -153,7 +153,7 @@ def _figures(facts: dict[str, Any]) -> Html:
         if folds["deviation"] is None
         else f"± {number(folds['deviation'], 3)} over {facts['split']['folds']} folds"
     )
-    shown.append((number(folds["mean"], 3), "in cross-validation", spread))
+    shown.append((number(folds["mean"], 3), "in cross-validation (optimistic)", spread))
     shown.append(
         (f"{len(board['candidates']):,}", "candidates tried", f"of {len(board['families'])} families")
     )

@@ -26,10 +26,14 @@ def board_section(facts: dict[str, Any]) -> Html:
         f"Filled dots, {alike} of {len(board['families'])}, cannot be told from the best by a paired comparison "
         "(approximate, adjusted for the number of candidates)."
     )
+    optimistic = (
+        " The mean of the best is optimistic, as it was chosen for being the best: the test rows, or nested "
+        "cross-validation, say how good it is."
+    )
     return section(
         "leaderboard",
         "Leaderboard",
-        h("p", told, rest),
+        h("p", told, rest, optimistic),
         _interrupted(board),
         _families(facts),
         _grid_ends(board),
@@ -129,12 +133,16 @@ def _grid_ends(board: dict[str, Any]) -> Html | None:
 
 
 def _nested(facts: dict[str, Any]) -> Html | None:
+    """The honest mean; undefined if one of its folds is."""
     nested, name = facts["leaderboard"]["nested"], facts["leaderboard"]["score"]
-    scores = [score for score in (nested or {}).get(name, []) if score is not None]
+    scores = (nested or {}).get(name, [])
     if not scores:
         return None
-    mean, title = sum(scores) / len(scores), facts["leaderboard"]["titles"][name]
-    said = f"Nested cross-validation, which chooses anew on every fold, gives {title} {number(mean)} for the whole procedure."
+    mean = None if None in scores else sum(scores) / len(scores)
+    said = (
+        f"Nested cross-validation, which chooses anew on every one of {len(scores)} folds, gives {name} {number(mean)} "
+        "for the whole procedure: an honest estimate."
+    )
     return h("p", said)
 
 

@@ -11,6 +11,8 @@ from nearline.selection.comparison import Hits, indistinguishable
 from nearline.selection.edges import Edge
 from nearline.selection.scoring import SCORERS, Scorer
 
+OPTIMISTIC = "The best mean is optimistic: it was chosen for being best. Test rows and nested cross-validation are honest."
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -218,6 +220,7 @@ class Leaderboard:
         return [
             *table([head, *rows]),
             f"{len(self)} candidates; mean ± standard deviation over {folds} folds; the best of each family.",
+            OPTIMISTIC,
             "* not distinguishable from the best of these by a paired comparison (approximate).",
             "Linear models are fitted to a certified relative gap of 1e-3 on folds, the chosen one to 1e-4.",
             *self._open_ends(best),

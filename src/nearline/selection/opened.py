@@ -72,9 +72,10 @@ class Opened:
             said = bounds if interval.defined else f"no interval: {interval.reason}"
             if np.isnan(score):
                 said = "the model or the test rows do not define it"
-            folds = f"in cross-validation {shown(self.cross_validation[name])}"
-            before = " before calibration" if self.calibrated else ""
-            lines.append(f"  {self.titles.get(name, name)} {shown(score)} ({said}); {folds}{before}")
+            before = ", before calibration" if self.calibrated else ""
+            mean = shown(self.cross_validation[name])
+            folds = f"in cross-validation {mean}, optimistic as it was chosen by it{before}"
+            lines.append(f"  {self.titles.get(name, name)} {shown(score)} ({said}); {folds}")
         if "auc" in self.scores and self.answers.ranked_by is not None:
             lines.append(f"  auc: rows ranked by {self.answers.ranked_by}")
         lines.append(f"  accuracy of the most frequent class: {self.majority:.4f}")

@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from nearline.selection.checks._case import Case, Finding, as_case
-from nearline.selection.checks._columns import identifier, time_stamp
+from nearline.selection.checks._columns import identifier, time_order, time_stamp
 from nearline.selection.checks._rows import own_test_rows_in_training, rows_in_train_and_test
-from nearline.selection.checks._split import groups_split, rare_class
+from nearline.selection.checks._split import groups_split, rare_class, unseen_class
 from nearline.selection.checks._target import column_determines_target
 
 __all__ = ["CHECKS", "Case", "Finding", "check"]
@@ -24,8 +24,10 @@ CHECKS: dict[str, Callable[[Case], list[Finding]]] = {
     "test-rows-in-training": own_test_rows_in_training,
     "identifier": identifier,
     "time-stamp": time_stamp,
+    "time-order": time_order,
     "groups-split": groups_split,
     "rare-class": rare_class,
+    "unseen-class": unseen_class,
 }
 
 

@@ -45,6 +45,7 @@ class Case:
     own_test: bool  # the test part was brought, not drawn from the same rows
     rows: Array | None = None  # numbers that the user knows the rows by, where they differ
     test_rows: Array | None = None
+    only_in_test: tuple[Any, ...] = ()  # classes that no training row has
 
     @cached_property
     def sample(self) -> Array:
@@ -88,18 +89,31 @@ def as_case(
     targets, classes = encode(_flat(y))
     _same_length("y", len(targets), table.n_rows)
     test = None if X_test is None else as_table(X_test)
-    test_targets = None
+    test_targets, only = None, ()
     if test is not None and y_test is not None:
         place = {label: code for code, label in enumerate(classes)}
         codes, labels = encode(_flat(y_test))
         _same_length("y_test", len(codes), test.n_rows)
         test_targets = np.append([place.get(label, -1) for label in labels], -1)[codes]
+        only = tuple(label for label in labels if label not in place)
     if groups is not None:
         groups = np.unique(_group_codes(groups), return_inverse=True)[1]
         if len(groups) != table.n_rows + (test.n_rows if test is not None else 0):
             _same_length("groups", len(groups), table.n_rows)
     pairs = None if folds is None else [(_numbers(train), _numbers(left_out)) for train, left_out in folds]
-    return Case(table, targets, classes, test, test_targets, groups, pairs, split, n_folds, own_test)
+    return Case(
+        table,
+        targets,
+        classes,
+        test,
+        test_targets,
+        groups,
+        pairs,
+        split,
+        n_folds,
+        own_test,
+        only_in_test=only,
+    )
 
 
 def listed(things: Sequence[Any] | Array, most: int = 5) -> str:

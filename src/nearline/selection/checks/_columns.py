@@ -8,7 +8,7 @@ from nearline.arrays import Array
 from nearline.selection.checks._case import Case, Finding
 from nearline.selection.checks._table import Column
 
-IDENTIFIER, TIME = "identifier", "time-stamp"
+IDENTIFIER, TIME, ORDER = "identifier", "time-stamp", "time-order"
 FEWEST_ROWS = 20
 COLLISIONS = 10  # repeats to be expected of integers drawn at random, for each one seen
 LONGEST_WORD = 40  # longer strings without digits are sequences (of amino acids, say)
@@ -53,6 +53,38 @@ def time_stamp(case: Case) -> list[Finding]:
         remedy = 'If it is to be used on later rows, split by time: split="time".'
         found.append(Finding(TIME, "note", column.name, message, remedy))
     return found
+
+
+def time_order(case: Case) -> list[Finding]:
+    """Columns of dates or times that are not in order while the split is by time, which takes rows as they come.
+
+    One column in order is enough: others may be other times (of birth, say).
+    """
+    if case.split != "time" or case.table.kind != "frame":
+        return []
+    columns = [one for one in case.columns(range(case.table.n_columns)) if one.kind == "time" and one.levels]
+    unordered = [(one, _inversions(one)) for one in columns]
+    if not unordered or any(share == 0 for _, share in unordered):
+        return []
+    severity = "warning" if len(unordered) == 1 else "note"
+    return [
+        Finding(
+            ORDER,
+            severity,
+            column.name,
+            f"Rows are split by time in the order they come in, but {share:.0%} of them are earlier by this column than the "
+            "row before: earlier rows are predicted from later ones.",
+            "Sort the rows by time, the oldest first; if they are in order of another time, all is well.",
+        )
+        for column, share in unordered
+    ]
+
+
+def _inversions(column: Column) -> float:
+    """Share of steps from row to row that go back in time."""
+    rank = np.argsort(np.argsort([str(level) for level in column.levels], kind="stable"), kind="stable")
+    steps = np.diff(rank[column.values[~column.missing]])
+    return float((steps < 0).mean()) if len(steps) else 0.0
 
 
 def _integers(values: Array) -> tuple[str, str] | None:

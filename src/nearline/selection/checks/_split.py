@@ -1,11 +1,13 @@
-"""Splits that cannot be: one group on both sides, classes with too few members."""
+"""Splits that cannot be: one group on both sides, classes with too few members, or that training never sees."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from nearline.arrays import Array
 from nearline.selection.checks._case import Case, Finding, listed
 
-GROUPS, RARE = "groups-split", "rare-class"
+GROUPS, RARE, UNSEEN = "groups-split", "rare-class", "unseen-class"
 
 
 def groups_split(case: Case) -> list[Finding]:
@@ -35,7 +37,7 @@ def rare_class(case: Case) -> list[Finding]:
     rare = np.flatnonzero(counts < n_folds)
     if len(rare) == 0:
         return []
-    subject = f"class{'' if len(rare) == 1 else 'es'} {listed([case.classes[code] for code in rare])}"
+    subject = _classes([case.classes[code] for code in rare])
     sizes = listed([int(counts[code]) for code in rare])
     message = f"{len(rare):,} of {len(counts):,} classes have fewer members ({sizes}) than there are folds, {n_folds}."
     remedy = (
@@ -44,6 +46,42 @@ def rare_class(case: Case) -> list[Finding]:
     if counts.min() < 2:
         remedy = "Merge the class with another, leave it out, or collect more of it."
     return [Finding(RARE, "warning", subject, message, remedy)]
+
+
+def unseen_class(case: Case) -> list[Finding]:
+    """Classes that are tested but not trained on, in the test part or in a fold: no model can answer them."""
+    found = []
+    if case.only_in_test and case.test_targets is not None:
+        rows = int((case.test_targets < 0).sum())
+        message = f"{rows:,} of {len(case.test_targets):,} test rows are of a class that no training row has: every model is "
+        remedy = "Give training rows of the class, or say of the test score that it counts a class the model cannot know."
+        found.append(Finding(UNSEEN, "note", _classes(case.only_in_test), message + "wrong on them.", remedy))
+    codes, n_folds, n_rows = _unseen_in_folds(case)
+    if n_rows:
+        message = (
+            f"In {n_folds} of {len(case.folds or [])} folds, {n_rows:,} rows are of a class that the fold's training rows "
+            "lack: every candidate is wrong on them, so that means over folds are low."
+        )
+        remedy = "Take fewer folds, or rows from a time in which every class is there from the start."
+        found.append(Finding(UNSEEN, "note", _classes([case.classes[c] for c in codes]), message, remedy))
+    return found
+
+
+def _unseen_in_folds(case: Case) -> tuple[Array, int, int]:
+    """Classes, folds and rows; classes with fewer members than folds are the affair of another check."""
+    counts = np.bincount(case.targets[case.targets >= 0], minlength=len(case.classes))
+    rare = np.flatnonzero(counts < len(case.folds or []))
+    codes, n_folds, n_rows = [np.empty(0, np.intp)], 0, 0
+    for train, left_out in case.folds or []:
+        unseen = ~np.isin(case.targets[left_out], np.append(case.targets[train], -1))
+        unseen &= ~np.isin(case.targets[left_out], rare)
+        codes.append(case.targets[left_out][unseen])
+        n_folds, n_rows = n_folds + bool(unseen.any()), n_rows + int(unseen.sum())
+    return np.unique(np.concatenate(codes)), n_folds, n_rows
+
+
+def _classes(labels: Sequence[object]) -> str:
+    return f"class{'' if len(labels) == 1 else 'es'} {listed(labels)}"
 
 
 def _torn(case: Case, groups: Array) -> tuple[Array, str]:
