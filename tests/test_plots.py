@@ -11,7 +11,6 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 from nearline import (  # noqa: E402
     KNeighborsClassifier,
-    LinearSVM,
     LogisticRegression,
     OneVsRest,
     Risk,
@@ -234,39 +233,6 @@ def test_sigmoid_is_the_softmax_of_two_scores():
     t, p = pair.get_data()
     np.testing.assert_allclose(p, 1.0 / (1.0 + np.exp(-t)), rtol=1e-12)
     np.testing.assert_allclose(sigmoid.get_ydata(), 1.0 / (1.0 + np.exp(-sigmoid.get_xdata())))
-
-
-def levels(ax):
-    """The level of each contour line, with its points."""
-    lines = next(one for one in ax.collections if type(one).__name__ == "QuadContourSet")
-    return {float(level): path.vertices for level, path in zip(lines.levels, lines.get_paths())}
-
-
-def test_margins_in_the_plane():
-    """E4: lines where f = -1, 0, 1; rings around the rows with y f <= 1."""
-    X, y = IRIS[0][50:, 2:], IRIS[1][50:]
-    model = LinearSVM(loss="hinge", alpha=1e-2).fit(X, y)
-    ax = plots.plot_margins(model, X, y, names=["length", "width"])
-    for level, points in levels(ax).items():
-        np.testing.assert_allclose(model.decision_function(points), level, atol=1e-6)
-    f = model.decision_function(X) * np.where(y == 2, 1, -1)
-    rings = next(one for one in ax.collections if one.get_label() == "y f ≤ 1")
-    np.testing.assert_array_equal(rings.get_offsets(), X[f <= 1 + 1e-6])
-    assert f"{(f <= 1 + 1e-6).sum()} support vectors" in ax.get_title()
-    assert ax.get_xlabel() == "length"
-
-
-def test_margins_in_more_dimensions_are_distances():
-    X, y = IRIS[0][50:], IRIS[1][50:]
-    model = LinearSVM(alpha=1e-2).fit(X, y)
-    ax = plots.plot_margins(model, X, y)
-    size = np.linalg.norm(model.coef_)
-    for level, points in levels(ax).items():
-        np.testing.assert_allclose(points[:, 0], level / size, atol=1e-6)
-    points = np.vstack([one.get_offsets() for one in ax.collections if one.get_label() in ("1", "2")])
-    np.testing.assert_allclose(np.sort(points[:, 0]), np.sort(model.decision_function(X) / size), atol=1e-6)
-    with pytest.raises(ValueError, match="between two classes"):
-        plots.plot_margins(LinearSVM().fit(*IRIS), *IRIS)
 
 
 def test_regions_on_the_two_best_directions():

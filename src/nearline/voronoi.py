@@ -63,18 +63,23 @@ def voronoi_edges(X: Any, y: Any = None, *, frame: Any = None) -> VoronoiEdges:
     return VoronoiEdges(segments * unit + middle, first[pairs], boundary, frame)
 
 
-def plot_voronoi(X: Any, y: Any = None, ax: Any = None) -> Any:
-    """Cells of 1-NN (thin), its decision boundary (thick) and the rows by class; without y the cells and the rows."""
+def plot_voronoi(X: Any, y: Any = None, ax: Any = None, *, units: Any = None) -> Any:
+    """Cells of 1-NN (thin), its decision boundary (thick) and the rows by class; without y the cells and the rows.
+
+    ``units``: a :class:`nearline.plots.Units`, if cells are those of ``units.off(X)``, drawn as they lie in X.
+    """
+    from nearline.plots import Units
     from nearline.plots._style import COLORS, axes
 
-    edges = voronoi_edges(X, y)
+    units = Units() if units is None else units
+    edges = voronoi_edges(units.off(X), y)
     labeled, X = y is not None, np.asarray(X, dtype=np.float64)
     ax, y = axes(ax), np.asarray(y) if labeled else np.full(len(X), "rows")
     for decides, style in (
         (False, {"color": "0.75", "linewidth": 0.8}),
         (True, {"color": "black", "linewidth": 1.8}),
     ):
-        chosen = edges.segments[edges.boundary == decides]
+        chosen = units.on(edges.segments[edges.boundary == decides])
         # One line with gaps is drawn far faster than many lines.
         path = np.full((len(chosen), 3, 2), np.nan)
         path[:, :2] = chosen
@@ -84,11 +89,12 @@ def plot_voronoi(X: Any, y: Any = None, ax: Any = None) -> Any:
         rows = y == name
         color = COLORS[i % len(COLORS)]
         ax.scatter(*X[rows].T, s=22, color=color, edgecolor="white", linewidth=0.5, label=str(name), zorder=3)
-    left, right, bottom, top = edges.frame
+    (left, bottom), (right, top) = units.on(np.reshape(edges.frame, (2, 2)).T)
+    across, up = np.broadcast_to(units.spread, 2)
     ax.set(
         xlim=(left, right),
         ylim=(bottom, top),
-        aspect="equal",
+        aspect=float(across / up),  # as long up as across to who measures the distances
         title=f"Cells{' and decision boundary' * labeled} of 1-NN",
     )
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))

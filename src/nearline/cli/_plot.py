@@ -11,7 +11,8 @@ from nearline.cli._output import check_file
 from nearline.cli._reading import Reading, rows_of, show
 from nearline.data import Table
 from nearline.plots import PICTURES, Picture, Sample
-from nearline.plots.gallery import iris
+from nearline.plots.gallery import in_the_plane, noted
+from nearline.plots.samples import iris
 from nearline.representations import representations
 from nearline.voronoi import plot_voronoi
 
@@ -19,13 +20,10 @@ ENDINGS = (".png", ".svg", ".pdf", ".jpg")
 
 
 def _voronoi(sample: Sample) -> Any:
-    from nearline.plots import Plane
-
-    X = sample.dense()
-    plane = Plane.of(X, sample.y, sample.names)
-    ax = plot_voronoi(plane.down(X), sample.y)
-    ax.set(xlabel=plane.names[0], ylabel=plane.names[1])
-    return ax
+    flat, names = in_the_plane(sample.flat())
+    ax = plot_voronoi(flat.X, flat.y, units=flat.units)
+    ax.set(xlabel=names[0], ylabel=names[1])
+    return noted(ax, flat)
 
 
 EVERY: dict[str, Picture] = PICTURES | {
@@ -65,7 +63,8 @@ def sampled(table: Table) -> Sample:
     out = [str(name) for name in way.get_feature_names_out(given)]
     shape = table.description.shape if len(table.description.shape) > 1 else ()
     what = Path(table.description.path).name
-    return Sample(X, np.asarray(table.y), out, rows, shape, what)
+    few = isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] <= 2
+    return Sample(X, np.asarray(table.y), out, rows, shape, what, rows if few else None)
 
 
 def saved(drawn: Any, place: Path) -> None:

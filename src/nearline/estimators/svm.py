@@ -12,6 +12,7 @@ from nearline.params import Params
 from nearline.risk import Risk
 from nearline.solvers import Solution, minimize
 
+ZERO = 1e-12  # a dual variable of at most this is 0 but for rounding
 LOSSES_OF_SVMS = ("squared-hinge", "hinge", "weston-watkins", "crammer-singer")
 
 
@@ -28,7 +29,9 @@ class LinearSVM(LinearClassifier):
     Attributes
     ----------
     alpha_ : the alpha that was used; of a hard margin one that is small enough.
-    support_ : numbers of the rows that hold the boundary (positive loss or a positive dual variable).
+    support_ : numbers of the rows that hold the boundary: those whose dual variable is not 0, as the solver found them
+        (hinge; of equal rows as few as can carry them) or as they follow from the scores (squared hinge: y f < 1).
+        They are the optimum's as ``tol`` goes to 0.
     margin_ : smallest geometric margin of the training rows, y f / |w| (joint: (f_y - max f_c) / |W|); at a hard margin
         1 / |w|. Negative where a row is misclassified.
     error_bound_ : R^2 / (margin^2 n), R the radius of the training rows; None without a positive margin.
@@ -140,12 +143,42 @@ class LinearSVM(LinearClassifier):
         duals = solution.duals
         if duals is None:
             duals = risk.loss.value_and_gradient(scores, risk.targets)[1]
+        elif not risk.loss.joint:
+            duals = _fewest(risk, duals)
         used = risk.weights > 0
-        self.support_ = np.flatnonzero((np.abs(duals) > 1e-12).any(axis=1) & used)
+        self.support_ = np.flatnonzero((np.abs(duals) > ZERO).any(axis=1) & used)
         self.margin_ = float(self.score_function_.margins(risk.X, risk.targets)[used].min())
         self.error_bound_ = None
         if self.margin_ > 0:
             self.error_bound_ = _squared_radius(risk) / (self.margin_**2 * int(used.sum()))
+
+
+def _fewest(risk: Risk, duals: Array) -> Array:
+    """Duals of the same W in which, of equal rows of a class, the first ones carry all that they can.
+
+    Equal rows may share their duals u_i in any way that keeps sum_i s_i u_i, and the hinge bounds each by |u_i| <= 1:
+    which of them a solver chooses is an accident.
+    """
+    duals = duals.copy()
+    for column in duals.T:
+        groups: dict[tuple[bool, bytes], list[int]] = {}
+        for i in np.flatnonzero((np.abs(column) > ZERO) & (np.abs(column) < 1.0 - ZERO)).tolist():
+            groups.setdefault((bool(column[i] > 0), _bytes_of(risk.X[i])), []).append(i)
+        for (positive, _), rows in groups.items():
+            mass = float(risk.weights[rows] @ np.abs(column[rows]))
+            for i in rows:
+                share = min(mass / risk.weights[i], 1.0)
+                column[i] = (share if positive else -share) if share > ZERO else 0.0
+                mass -= share * risk.weights[i]
+    return duals
+
+
+def _bytes_of(row: Any) -> bytes:
+    """The same for equal rows."""
+    if is_sparse(row):
+        row = row.sorted_indices()
+        return bytes(row.indices.tobytes() + row.data.tobytes())
+    return bytes((row + 0.0).tobytes())  # 0.0 and -0.0 are equal
 
 
 def _squared_norms(X: Design) -> Array:

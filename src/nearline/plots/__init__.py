@@ -4,8 +4,9 @@
 """
 
 from nearline.plots._style import COLORS
-from nearline.plots.gallery import PICTURES, Picture, Sample
+from nearline.plots.gallery import PICTURES, Picture
 from nearline.plots.kernels import plot_degree_two, plot_gram, plot_kernel_margins
+from nearline.plots.margins import plot_margins
 from nearline.plots.models import (
     plot_coefficients,
     plot_losses,
@@ -16,8 +17,9 @@ from nearline.plots.models import (
     plot_templates,
     plot_weights,
 )
-from nearline.plots.regions import Plane, plot_margins, plot_outliers, plot_regions
+from nearline.plots.regions import Plane, plot_outliers, plot_regions
 from nearline.plots.results import plot_confusion, plot_precision_recall, plot_reliability, plot_roc
+from nearline.plots.samples import Sample, Units
 from nearline.plots.selection import plot_candidates, plot_curve, plot_leaderboard
 
 __all__ = [
@@ -26,6 +28,7 @@ __all__ = [
     "Picture",
     "Plane",
     "Sample",
+    "Units",
     "plot_candidates",
     "plot_coefficients",
     "plot_confusion",

@@ -2,47 +2,15 @@
 ``nearline plot``, tested, and shown in the documentation."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array, is_sparse
+from nearline.arrays import Array
 from nearline.plots import kernels, models, regions, results, selection
-
-MOST_CELLS = 20_000_000  # of sparse rows that are made dense for a picture
-
-
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """Labeled rows to draw: as numbers with names, and as they came, for contests."""
-
-    X: Any  # (n, D) numbers, dense or CSR
-    y: Array
-    names: list[str]
-    raw: Any = None
-    shape: tuple[int, ...] = ()  # of one row, where it is an image
-    what: str = ""
-
-    def dense(self) -> Array:
-        """The numbers as an array."""
-        if is_sparse(self.X) and np.prod(self.X.shape) > MOST_CELLS:
-            raise ValueError(
-                f"These rows have {self.X.shape[1]:,} features, too many for this picture: choose 'weights', "
-                "'leaderboard' or 'confusion', or fewer rows."
-            )
-        return np.asarray(self.X.toarray() if is_sparse(self.X) else self.X, dtype=np.float64)
-
-    def two_classes(self) -> tuple[Array, Array]:
-        """The rows of the two most frequent classes, and their labels."""
-        classes, counts = np.unique(self.y, return_counts=True)
-        chosen = classes[np.sort(np.argsort(-counts, kind="stable")[:2])]
-        rows = np.flatnonzero(np.isin(self.y, chosen))
-        return self.dense()[rows], self.y[rows]
-
-    def rows(self) -> Any:
-        """What a contest takes."""
-        return self.X if self.raw is None else self.raw
+from nearline.plots.margins import plot_margins
+from nearline.plots.samples import Flat, Sample, digits, iris, moons, tumors, versicolor, wine
 
 
 @dataclass(frozen=True)
@@ -63,70 +31,44 @@ class Picture:
         return self.draw(self.shipped() if sample is None else sample, **self.options)
 
 
-def _bundled(
-    name: str, columns: list[int] | None = None, scale: bool = True, rows: int | None = None
-) -> Sample:
-    from sklearn import datasets
-
-    bunch = getattr(datasets, f"load_{name}")()
-    X, labels = bunch.data[:rows], np.asarray(bunch.target_names)[bunch.target[:rows]]
-    names = [str(one) for one in bunch.feature_names]
-    if columns is not None:
-        X, names = X[:, columns], [names[j] for j in columns]
-    if scale:
-        deviation = X.std(axis=0)
-        X = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-    return Sample(X, labels.astype(str), names, what=name.replace("_", " "))
+def in_the_plane(flat: Flat) -> tuple[Flat, tuple[str, str]]:
+    """Rows of two columns as they are, of more on the plane where the classes lie farthest apart; and names of its axes."""
+    plane = regions.Plane.of(flat.X, flat.y, flat.names)
+    if flat.X.shape[1] == 2:
+        return flat, plane.names
+    return replace(flat, X=plane.down(flat.X)), plane.names
 
 
-def iris() -> Sample:
-    """Two columns of the irises."""
-    return _bundled("iris", [2, 3], scale=False)
-
-
-def wine() -> Sample:
-    """All columns of the wines, standardized."""
-    return _bundled("wine")
-
-
-def tumors() -> Sample:
-    """Breast tumors, two classes, standardized."""
-    return _bundled("breast_cancer")
-
-
-def digits(rows: int = 1000) -> Sample:
-    """Handwritten digits of 8 x 8 pixels."""
-    from sklearn.datasets import load_digits
-
-    X, y = load_digits(return_X_y=True)
-    names = [f"pixel {i // 8}, {i % 8}" for i in range(64)]
-    return Sample(X[:rows] / 16.0, y[:rows].astype(str), names, shape=(8, 8), what="handwritten digits")
+def noted(ax: Any, flat: Flat) -> Any:
+    """What is not in the picture is said under its title."""
+    if flat.note:
+        ax.set_title(f"{ax.get_title()}\n({flat.note})", fontsize="medium")
+    return ax
 
 
 def _regions(sample: Sample) -> Any:
     from nearline.estimators import KNeighborsClassifier
 
-    X = sample.dense()
-    plane = regions.Plane.of(X, sample.y, sample.names)
-    model = KNeighborsClassifier(min(15, len(X))).fit(X, sample.y)
-    ax = regions.plot_regions(model.predict, X, sample.y, plane=plane, steps=200)
+    flat = sample.flat()
+    plane = regions.Plane.of(flat.X, flat.y, flat.names)
+    model = KNeighborsClassifier(min(15, len(flat.X))).fit(flat.units.off(flat.X), flat.y)
+
+    def predict(rows: Array) -> Array:
+        return model.predict(flat.units.off(rows))
+
+    ax = regions.plot_regions(predict, flat.X, flat.y, plane=plane, steps=200)
     ax.set_title(f"Decision regions of {model.n_neighbors}-NN" + _said(sample))
-    return ax
+    return noted(ax, flat)
 
 
 def _margins(sample: Sample) -> Any:
     from nearline.estimators import LinearSVM
 
-    X, y = sample.two_classes()
-    names = sample.names if X.shape[1] == 2 else None
-    return regions.plot_margins(LinearSVM(loss="hinge", alpha=1e-2).fit(X, y), X, y, names=names)
-
-
-def _versicolor() -> Sample:
-    """Two classes of the irises that overlap."""
-    sample = _bundled("iris", [2, 3], scale=False)
-    rows = sample.y != "setosa"
-    return Sample(sample.X[rows], sample.y[rows], sample.names, what="iris")
+    flat = sample.flat(two_classes=True)
+    # so tight that rows on the margin are told from rows beside it
+    model = LinearSVM(loss="hinge", alpha=1e-2, tol=1e-8).fit(flat.units.off(flat.X), flat.y)
+    names = flat.names if flat.X.shape[1] <= 2 else None
+    return noted(plot_margins(model, flat.X, flat.y, names=names, units=flat.units), flat)
 
 
 def _sweep(sample: Sample) -> Any:
@@ -154,7 +96,8 @@ def _path_scores(sample: Sample) -> Any:
 def _coefficients(sample: Sample) -> Any:
     from nearline.selection.path import coefficients, path
 
-    X, y = sample.two_classes()
+    rows = sample.of_two_classes()
+    X, y = sample.dense()[rows], sample.y[rows]
     alphas, W, _ = coefficients(path(X, y, loss="logistic", regularizer="l1", n_alphas=40))
     ax = models.plot_coefficients(alphas, W[:, 0], names=sample.names)
     ax.set_title("L1 coefficient path: " + " against ".join(np.unique(y).tolist()[::-1]), fontsize="medium")
@@ -248,19 +191,16 @@ def _kernel_margins(sample: Sample) -> Any:
     from nearline.estimators import KernelSVM
     from nearline.kernels import Linear, Polynomial
 
-    X, y = sample.two_classes()
-    X = X if X.shape[1] == 2 else regions.Plane.of(X, y).down(X)
-    machines = [KernelSVM(kernel, alpha=1e-3).fit(X, y) for kernel in (Linear(), Polynomial(3), "rbf")]
+    flat, names = in_the_plane(sample.flat(two_classes=True))
+    X = flat.units.off(flat.X)
+    machines = [
+        KernelSVM(kernel, alpha=1e-3, tol=1e-6).fit(X, flat.y) for kernel in (Linear(), Polynomial(3), "rbf")
+    ]
     titles = ("linear", "polynomial of degree 3", "Gaussian")
-    return kernels.plot_kernel_margins(dict(zip(titles, machines, strict=True)), X, y)
-
-
-def _moons() -> Sample:
-    """Two half circles that reach into each other."""
-    from sklearn.datasets import make_moons
-
-    X, y = make_moons(160, noise=0.2, random_state=0)
-    return Sample(X, np.array(["upper", "lower"])[y], ["x1", "x2"], what="two moons")
+    machines_by_title = dict(zip(titles, machines, strict=True))
+    drawn = kernels.plot_kernel_margins(machines_by_title, flat.X, flat.y, names=names, units=flat.units)
+    drawn[0].figure.suptitle(flat.note, fontsize="medium")
+    return drawn
 
 
 def _said(sample: Sample) -> str:
@@ -273,7 +213,7 @@ PICTURES: dict[str, Picture] = {
     ),
     "sigmoid": Picture("the sigmoid, and the softmax of two scores", models.plot_sigmoid),
     "regions": Picture("decision regions, on two features or the two best directions", _regions, iris),
-    "margins": Picture("a linear SVM's boundary, margins and support vectors", _margins, _versicolor),
+    "margins": Picture("a linear SVM's boundary, margins and support vectors", _margins, versicolor),
     "outliers": Picture(
         "what outliers do to least squares and to logistic regression", regions.plot_outliers
     ),
@@ -297,7 +237,7 @@ PICTURES: dict[str, Picture] = {
     "learning-curve": Picture("scores as training rows grow", _learning_curve, digits),
     "gram": Picture("the Gram matrix of a Gaussian kernel, by class", _gram, wine),
     "kernel-margins": Picture(
-        "boundaries, margins and support vectors of three kernels", _kernel_margins, _moons
+        "boundaries, margins and support vectors of three kernels", _kernel_margins, moons
     ),
     "degree-two": Picture("circles, and the map of degree 2 that makes them flat", kernels.plot_degree_two),
 }

@@ -8,6 +8,7 @@ from nearline.arrays import Array
 from nearline.kernels import as_kernel
 from nearline.plots._style import COLORS, pyplot, scatter
 from nearline.plots._style import axes as one_of
+from nearline.plots.samples import Units
 
 
 def plot_gram(kernel: Any, items: Any, y: Any, *, ax: Any = None) -> Any:
@@ -45,13 +46,24 @@ def plot_gram(kernel: Any, items: Any, y: Any, *, ax: Any = None) -> Any:
     return ax
 
 
-def plot_kernel_margins(models: Any, X: Any, y: Any, *, steps: int = 160, axes: Any = None) -> Any:
+def plot_kernel_margins(
+    models: Any,
+    X: Any,
+    y: Any,
+    *,
+    names: Any = ("first feature", "second feature"),
+    units: Units | None = None,
+    steps: int = 160,
+    axes: Any = None,
+) -> Any:
     """The plane as two-class kernel machines divide it: f = 0, the margins f = -1 and +1, and the support vectors.
 
     Parameters
     ----------
     models : fitted two-class :class:`KernelSVM` objects, or a dictionary with a title for each.
     X, y : the rows (n, 2) and labels that they were fitted to.
+    names : of the two features.
+    units : if the machines were fitted to ``units.off(X)``.
 
     Examples
     --------
@@ -68,6 +80,12 @@ def plot_kernel_margins(models: Any, X: Any, y: Any, *, steps: int = 160, axes: 
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
     if X.ndim != 2 or X.shape[1] != 2:
         raise ValueError(f"The plane has two features, X has the shape {X.shape}: choose two columns.")
+    several = [model for model in models.values() if len(model.classes_) != 2]
+    if several:
+        raise ValueError(
+            f"Margins are drawn between two classes, {several[0]!r} has {len(several[0].classes_)}: give rows of two."
+        )
+    units = units or Units()
     if axes is None:
         size = (3.6 * len(models), 3.8)
         axes = pyplot().subplots(1, len(models), figsize=size, layout="constrained", squeeze=False)[1][0]
@@ -76,7 +94,7 @@ def plot_kernel_margins(models: Any, X: Any, y: Any, *, steps: int = 160, axes: 
     x0, x1 = (np.linspace(low[j], high[j], steps) for j in (0, 1))
     grid = np.stack(np.meshgrid(x0, x1), axis=-1).reshape(-1, 2)
     for ax, (title, model) in zip(axes, models.items(), strict=True):
-        f = model.decision_function(grid).reshape(steps, steps)
+        f = model.decision_function(units.off(grid)).reshape(steps, steps)
         ax.contourf(x0, x1, f, levels=[-np.inf, 0.0, np.inf], colors=COLORS[:2], alpha=0.13)
         styles = ["--", "-", "--"]
         ax.contour(x0, x1, f, levels=[-1.0, 0.0, 1.0], colors="#333333", linestyles=styles, linewidths=1.1)
@@ -85,7 +103,7 @@ def plot_kernel_margins(models: Any, X: Any, y: Any, *, steps: int = 160, axes: 
         ax.scatter(*held.T, s=70, facecolors="none", edgecolors="#333333", linewidths=0.9, zorder=4)
         ax.get_legend().remove()
         ax.set_title(f"{title}\n{len(held)} support vectors", fontsize="medium")
-        ax.set(xticks=[], yticks=[], xlabel="first feature", ylabel="second feature")
+        ax.set(xlabel=str(names[0]), ylabel=str(names[1]))
     return np.asarray(axes)
 
 

@@ -1,4 +1,4 @@
-"""Pictures in the plane: decision regions, margins and support vectors, what outliers do (SPEC I1)."""
+"""Pictures in the plane: decision regions, what outliers do."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -7,8 +7,6 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.plots._style import COLORS, axes, pyplot, scatter
-
-AT_MARGIN = 1e-6  # margins up to 1 + this are at most 1 but for rounding
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,8 @@ class Plane:
         return self.center + places @ self.directions
 
 
-def _grid(places: Array, steps: int) -> tuple[tuple[Array, ...], Array]:
+def grid(places: Array, steps: int) -> tuple[tuple[Array, ...], Array]:
+    """Points over the places and a tenth around them: as two grids, and in a row (steps^2, 2)."""
     low, high = places.min(axis=0), places.max(axis=0)
     pad = np.where(high > low, 0.1 * (high - low), 1.0)
     grids = np.meshgrid(*[np.linspace(low[j] - pad[j], high[j] + pad[j], steps) for j in range(2)])
@@ -96,7 +95,7 @@ def plot_regions(
         )
     plane = Plane.of(X, y, names) if plane is None else plane
     places = plane.down(X)
-    grids, points = _grid(places, steps)
+    grids, points = grid(places, steps)
     rows = plane.up(points).astype(X.dtype if X.dtype.kind == "f" else np.float64)
     regions = np.searchsorted(classes, predict(rows)).reshape(grids[0].shape)
     levels = np.arange(len(classes) + 1) - 0.5
@@ -108,57 +107,6 @@ def plot_regions(
     scatter(ax, places, y, classes, 16.0)
     ax.set(xlabel=plane.names[0], ylabel=plane.names[1], title="Decision regions")
     return ax
-
-
-def plot_margins(model: Any, X: Any, y: Any, *, names: Any = None, ax: Any = None) -> Any:
-    """A linear classifier of two classes: the lines f = -1, 0, 1, and rings around the rows with y f <= 1.
-
-    Of more than two features the picture has the distance to the boundary across, which is f / |w|, and the direction of
-    most variance along it upward.
-
-    Examples
-    --------
-    >>> from nearline import LinearSVM
-    >>> from nearline.plots import plot_margins
-    >>> X, y = [[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [3.0, 1.0]], ["a", "a", "b", "b"]
-    >>> ax = plot_margins(LinearSVM(hard_margin=True, tol=1e-8).fit(X, y), X, y)
-    >>> ax.get_title()
-    'Margin 1.00 on either side, 3 support vectors'
-    """
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-    if model.coef_.shape[0] != 1:
-        raise ValueError(
-            f"Margins are drawn between two classes, the model has {len(model.classes_)}: give rows of two of them."
-        )
-    ax = axes(ax)
-    w, b = model.coef_[0].astype(np.float64), float(np.ravel(model.intercept_)[0])
-    size = float(np.linalg.norm(w)) or 1.0
-    margins = np.where(y == model.classes_[1], 1.0, -1.0) * (X @ w + b)
-    plane = Plane.of(X, y, names) if X.shape[1] == 2 else _along(w / size, -b / size, X)
-    places = plane.down(X)
-    grids, points = _grid(places, 60)
-    f = (plane.up(points) @ w + b).reshape(grids[0].shape)
-    lines = ax.contour(*grids, f, levels=[-1.0, 0.0, 1.0], colors="black", linestyles=["--", "-", "--"])
-    ax.clabel(lines, fmt={-1.0: "-1", 0.0: "f = 0", 1.0: "1"}, fontsize="small")
-    scatter(ax, places, y, model.classes_)
-    held = margins <= 1.0 + AT_MARGIN
-    ring = {"s": 75, "facecolor": "none", "edgecolor": "black", "linewidth": 1.0, "zorder": 4}
-    ax.scatter(*places[held].T, label="y f ≤ 1", **ring)
-    ax.legend(fontsize="small")
-    said = f"Margin {1.0 / size:.2f} on either side, {int(held.sum())} support vectors"
-    ax.set(xlabel=plane.names[0], ylabel=plane.names[1], title=said)
-    return ax
-
-
-def _along(normal: Array, offset: float, X: Array) -> Plane:
-    """The plane of the boundary's normal and the direction of most variance along the boundary."""
-    center = X.mean(axis=0)
-    rest = X - center
-    rest = rest - np.outer(rest @ normal, normal)
-    other = np.linalg.svd(rest, full_matrices=False)[2][0]
-    # moved along the normal, so that the boundary is at 0
-    center = center - (center @ normal - offset) * normal
-    return Plane(center, np.vstack([normal, other]), ("distance to the boundary", "along the boundary"))
 
 
 def plot_outliers(
