@@ -11,6 +11,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris, make_classification
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression as ScikitLogistic
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GroupKFold, cross_val_score
@@ -23,7 +25,7 @@ from nearline import FAMILIES, LeakageWarning, LinearClassifier, TryThemAll
 from nearline.kernels import RBF
 from nearline.representations import REPRESENTATIONS
 from nearline.selection.contest import Contest, Rules
-from nearline.selection.families import Fold, families
+from nearline.selection.families import Fold, _sizes, families
 from nearline.selection.families._base import fit_weighted
 from nearline.selection.families.kernels import LowRank, SupportVectors
 from nearline.selection.fold_data import Rows
@@ -768,3 +770,33 @@ def test_a_model_of_a_table_of_numbers_goes_by_name(tmp_path):
             np.testing.assert_array_equal(model.predict(given), labels)
     with pytest.raises(ValueError, match="lacks 1 of the 3 columns"):
         model.predict(frame[["a", "b"]])
+
+
+def test_own_models_are_as_large_as_they_are():
+    """A forest keeps its trees in objects, not in arrays of its own; what cannot be pickled is of unknown size, and last."""
+    X, y = rows_of()
+    forest = RandomForestClassifier(50, random_state=0)
+    contest = fitted(X, y, own={"forest": forest, "odd": Unpicklable()}, include=["majority"], preset="quick")
+    by_family = {entry.family: entry for entry in contest.leaderboard_}
+    part = forest.fit(X[contest._train], y[contest._train])
+    assert by_family["forest"].size == pytest.approx(len(pickle.dumps(part)), rel=0.3)
+    assert by_family["odd"].size is None
+    assert "unknown" in str(contest.leaderboard_)
+    order = [entry.family for entry in contest.leaderboard_]
+    assert contest.leaderboard_.mean(by_family["odd"]) == contest.leaderboard_.mean(by_family["majority"])
+    assert order.index("majority") < order.index("odd")
+
+
+class Unpicklable(DummyClassifier):
+    """The most frequent class, by a model that holds a function."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.secret_ = lambda: None
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_size_is_counted_up_to_a_bound(monkeypatch):
+    rows = np.zeros((1000, 10))
+    assert _sizes.pickled_size(rows) == pytest.approx(rows.nbytes, abs=1000)
+    monkeypatch.setattr(_sizes, "MOST", 5000)
+    assert _sizes.pickled_size(rows) == 5000

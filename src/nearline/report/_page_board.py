@@ -187,7 +187,7 @@ def _candidate(one: dict[str, Any], board: dict[str, Any]) -> Html:
         h("td", number(primary["deviation"]), class_="n"),
         h("td", f"{one['fit_seconds']:.2g}", class_="n"),
         h("td", f"{one['predict_seconds']:.2g}", class_="n"),
-        h("td", f"{one['bytes']:,}", class_="n"),
+        h("td", "unknown" if one["bytes"] is None else f"{one['bytes']:,}", class_="n"),
         class_="alike" if one["not_distinguishable"] else None,
     )
 

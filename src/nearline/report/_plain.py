@@ -71,8 +71,10 @@ def seconds(value: float) -> str:
     return f"{value:.3g} s" if value < 120 else f"{value / 60:.1f} min"
 
 
-def size(n: float) -> str:
-    """Bytes with a unit."""
+def size(n: float | None) -> str:
+    """Bytes with a unit, "unknown" for None."""
+    if n is None:
+        return "unknown"
     for unit in ("B", "kB", "MB"):
         if n < 1000:
             return f"{n:.3g} {unit}"

@@ -24,7 +24,7 @@ class Entry:
     scores: dict[str, Array]  # of each score on each fold, NaN where it is undefined
     fit_seconds: float  # per fold; along a path, from where the last candidate ended
     predict_seconds: float  # per fold, search included
-    size: int  # bytes
+    size: int | None  # bytes; None: unknown, the last among equals
     path: str | None = None  # the parameter that makes models of the family simpler as it grows
     note: str = ""
     hits: Array | None = field(
@@ -152,10 +152,10 @@ class Leaderboard:
             return "no candidate finished"
         return "\n".join(self._lines())
 
-    def _rank(self, entry: Entry) -> tuple[float, int, float]:
+    def _rank(self, entry: Entry) -> tuple[float, float, float]:
         mean = self.primary.sign * self.mean(entry)
         simple = float(entry.parameters[entry.path]) if entry.path is not None else 0.0
-        return (np.inf if np.isnan(mean) else -mean), entry.size, -simple
+        return (np.inf if np.isnan(mean) else -mean), (np.inf if entry.size is None else entry.size), -simple
 
     def _record(self, rank: int, entry: Entry, equal: bool) -> dict[str, Any]:
         record: dict[str, Any] = {
@@ -284,9 +284,11 @@ def _seconds(seconds: float) -> str:
     return f"{seconds:.2f} s" if seconds >= 0.1 else f"{1e3 * seconds:.1f} ms"
 
 
-def _bytes(size: int) -> str:
+def _bytes(size: float | None) -> str:
+    if size is None:
+        return "unknown"
     for unit in ("B", "kB", "MB"):
         if size < 1000:
             return f"{size:.0f} {unit}"
-        size /= 1000  # type: ignore[assignment]
+        size /= 1000
     return f"{size:.1f} GB"

@@ -27,7 +27,7 @@ class Unit:
     scores: Array = field(init=False)  # (scorers, candidates, folds)
     spent: Array = field(init=False)  # (fit, predict; candidates, folds)
     done: Array = field(init=False)  # (candidates, folds)
-    sizes: Array = field(init=False)
+    sizes: Array = field(init=False)  # NaN: unknown
     notes: list[dict[str, None]] = field(default_factory=list)
     hits: list[Array] = field(init=False)  # per fold: which rows each candidate had right, as bits
     edges: dict[int, tuple[Edge, ...]] = field(default_factory=dict)  # of the best candidate
@@ -35,7 +35,7 @@ class Unit:
     def __post_init__(self) -> None:
         n_scorers, n_folds = len(self.scorers), len(self.tests)
         self.scores, self.spent = np.empty((n_scorers, 0, n_folds)), np.empty((2, 0, n_folds))
-        self.done, self.sizes = np.empty((0, n_folds), bool), np.empty(0, np.int64)
+        self.done, self.sizes = np.empty((0, n_folds), bool), np.empty(0)
         self.hits = [np.empty((0, -(-len(test) // 8)), np.uint8) for test in self.tests]
 
     def grow(self, grid: list[dict[str, Any]]) -> None:
@@ -57,7 +57,8 @@ class Unit:
         self.scores[:, number, f] = scores
         self.hits[f][number] = np.packbits(right)
         self.spent[:, number, f] = outcome.fit_seconds, outcome.predict_seconds
-        self.sizes[number] = outcome.size
+        # The largest, as folds may end in any order; NaN stays.
+        self.sizes[number] = np.maximum(self.sizes[number], np.nan if outcome.size is None else outcome.size)
         if outcome.note:
             self.notes[number][outcome.note] = None
         self.done[number, f] = True
@@ -76,7 +77,7 @@ class Unit:
             {s.name: self.scores[i, number] for i, s in enumerate(self.scorers)},
             float(fit_seconds),
             float(predict_seconds),
-            int(self.sizes[number]),
+            None if np.isnan(self.sizes[number]) else int(self.sizes[number]),
             self.family.path,
             "; ".join(self.notes[number]),
             np.concatenate([hits[number] for hits in self.hits]),

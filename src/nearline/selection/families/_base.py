@@ -11,6 +11,7 @@ import numpy as np
 from nearline.answers import Answers, answers_of
 from nearline.arrays import Array, is_sparse
 from nearline.selection.edges import Axis
+from nearline.selection.families._sizes import arrays_size
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Outcome:
     answers: Answers
     fit_seconds: float
     predict_seconds: float
-    size: int  # numbers that the model keeps, in bytes
+    size: int | None  # what the model keeps, in bytes; None: unknown
     note: str = ""
     gap: float | None = None  # certified, where there is a certificate
 
@@ -110,7 +111,11 @@ class Family(ABC):
             fitted = perf_counter()
             answers = answers_of(model, fold.X_test, fold.classes)
             end = perf_counter()
-            yield Outcome(number, answers, fitted - start, end - fitted, model_size(model))
+            yield Outcome(number, answers, fitted - start, end - fitted, self.size_of(model))
+
+    def size_of(self, model: Any) -> int | None:
+        """Bytes that a fitted model keeps; None where nobody knows."""
+        return arrays_size(model)
 
     def memory(self, fold: Fold, grid: list[dict[str, Any]]) -> int:
         """Bytes that the family needs beside the data, for a fold, about."""
@@ -132,8 +137,3 @@ def fit_weighted(model: Any, fold: Fold) -> None:
         model.fit(fold.X_train, fold.labels)
     else:
         model.fit(fold.X_train, fold.labels, sample_weight=fold.weights)
-
-
-def model_size(model: Any) -> int:
-    """Bytes in the arrays that a fitted model holds."""
-    return sum(int(value.nbytes) for value in vars(model).values() if isinstance(value, np.ndarray))

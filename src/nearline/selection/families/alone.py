@@ -18,6 +18,7 @@ from nearline.estimators import (
 )
 from nearline.selection.edges import Axis
 from nearline.selection.families._base import Family, Fold
+from nearline.selection.families._sizes import pickled_size
 
 MOST_DENSE = 2**28  # cells of a matrix that may be made dense
 MOST_FEATURES = 4000  # of a covariance matrix that is factored in every fold
@@ -182,6 +183,9 @@ class Own(Family):
 
     def estimator(self, parameters: dict[str, Any]) -> Any:
         return clone(self.model)
+
+    def size_of(self, model: Any) -> int | None:
+        return pickled_size(model)
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
         return 100.0 * super().cost(fold, grid)

@@ -293,7 +293,7 @@ class LowRank(Family):
                     one,
                     number=numbers[one.number],
                     fit_seconds=one.fit_seconds + shared,
-                    size=one.size + mapped.n_components_ * (fold.row_bytes + 8 * mapped.n_components_),
+                    size=(one.size or 0) + mapped.n_components_ * (fold.row_bytes + 8 * mapped.n_components_),
                     note=note if not one.note else f"{one.note}; {note}",
                 )
 
