@@ -40,7 +40,9 @@ def test_try_prints_and_writes(made, penguins, tmp_path, capsys):
     result = json.loads((made / "result.json").read_text())
     assert result["test"]["rows"] == 69
     assert result["target"] == "species"
-    low, high = result["test"]["intervals"]["accuracy"]
+    interval = result["test"]["intervals"]["accuracy"]
+    low, high = interval["low"], interval["high"]
+    assert (interval["confidence"], interval["method"], interval["reason"]) == (0.95, "Wilson t", None)
     assert low <= result["test"]["scores"]["accuracy"] <= high
     with (made / "leaderboard.csv").open() as file:
         lines = list(csv.DictReader(file))

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from benchmarks.studies import intervals as study  # noqa: E402
+from benchmarks.studies.intervals import comparisons as study  # noqa: E402
 
 from nearline.selection.comparison import Hits, corrected_t_test, holm, indistinguishable, mcnemar  # noqa: E402
 

@@ -467,7 +467,7 @@ def test_weights_of_rows_and_classes():
     contest = fitted(
         X, y, fit={"sample_weight": weights}, class_weight="balanced", scoring=["accuracy", "auc"]
     )
-    assert contest.open_test().intervals["accuracy"].method.startswith("bootstrap")
+    assert contest.open_test().intervals["accuracy"].method == "Wilson t, weighted"
     heavy = fitted(X, y, class_weight={"ant": 1000.0}, include=["logistic, L2"], preset="quick")
     assert (heavy.predict(X) == "ant").mean() > 0.5
     with pytest.raises(ValueError, match="class_weight has 'emu', which is no label"):

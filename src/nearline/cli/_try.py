@@ -7,7 +7,7 @@ import sys
 import time
 import warnings
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +177,7 @@ def _facts(
 
 
 def _test_facts(result: Opened) -> dict[str, Any]:
-    intervals = {name: [interval.low, interval.high] for name, interval in result.intervals.items()}
+    intervals = {name: asdict(interval) for name, interval in result.intervals.items()}
     return {
         "rows": result.n_rows,
         "scores": result.scores,

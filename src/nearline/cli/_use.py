@@ -1,6 +1,7 @@
 """``nearline predict``, ``evaluate`` and ``inspect``: what is done with a model file."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from nearline.cli._sinks import check_ending, sink
 from nearline.data import DataError
 from nearline.files import inspect as inspected
 from nearline.files import load
+from nearline.selection.leaderboard import shown
 from nearline.selection.opened import LockedRows, fingerprint, intervals_of
 from nearline.selection.scoring import scorers_for
 
@@ -106,13 +108,13 @@ def run_evaluate(model_file: Path, data: Path, reading: Reading, positive: str |
     answers = answers_of(model, rows_of(table.X), classes).settled()
     chosen = known.get("positive") if positive is None and len(classes) == 2 else label_of(positive, classes)
     scorers, positive_label = scorers_for(EVALUATED, classes, codes, chosen)
-    intervals = intervals_of(answers, codes, classes, LockedRows(y), scorers, 0)
+    intervals = intervals_of(answers, codes, classes, LockedRows(y), scorers)
     scores = {s.name: s(answers, codes, classes) for s in scorers}
     seen = known.get("fingerprint") == fingerprint(table.X, y)
     if as_json:
-        bounds = {name: [interval.low, interval.high] for name, interval in intervals.items()}
+        ends = {name: asdict(interval) for name, interval in intervals.items()}
         found = {"rows": len(y), "positive": positive_label, "ranked_by": answers.ranked_by, "scores": scores}
-        found |= {"intervals": bounds, "seen_in_training": seen}
+        found |= {"intervals": ends, "seen_in_training": seen}
         print(json.dumps(clean(found)))
         return
     print(f"{data}: {len(y):,} rows")
@@ -121,9 +123,8 @@ def run_evaluate(model_file: Path, data: Path, reading: Reading, positive: str |
         note("these are the rows that the model was made of: what it scores on them is no test")
     for scorer in scorers:
         score, interval = scores[scorer.name], intervals[scorer.name]
-        shown = "n/a" if np.isnan(score) else f"{score:.4f}"
-        bounds_said = f" (95% interval {interval.low:.4f} to {interval.high:.4f})" if interval.defined else ""
-        print(f"  {scorer.title} {shown}{bounds_said}")
+        ends_said = "the model or the rows do not define it" if np.isnan(score) else interval.said()
+        print(f"  {scorer.title} {shown(score)} ({ends_said})")
     if answers.ranked_by is not None:
         print(f"  auc, average-precision: rows ranked by {answers.ranked_by}")
 

@@ -118,11 +118,7 @@ def _result(facts: dict[str, Any]) -> Html:
             ]
         )
     one = test["scores"][name]
-    bounds = (
-        ""
-        if one["reason"]
-        else f" ({one['confidence']:.0%} interval {number(one['low'], 3)} to {number(one['high'], 3)})"
-    )
+    bounds = "" if one["reason"] else f" ({one['confidence']:.0%} interval {one['ends']}, {one['method']})"
     if name == "accuracy" and one["score"] is not None:
         said = f" is right on {one['score']:.1%} of {count(test['rows'], 'test row')}{bounds}. "
         said += f"Always calling the most frequent class is right on {test['majority']:.1%}."
@@ -146,7 +142,7 @@ def _figures(facts: dict[str, Any]) -> Html:
     shown = []
     if test is not None:
         one = test["scores"][name]
-        bounds = "no interval" if one["reason"] else f"{number(one['low'], 3)} to {number(one['high'], 3)}"
+        bounds = "no interval" if one["reason"] else f"{one['confidence']:.0%} interval {one['ends']}"
         shown.append((number(one["score"], 3), f"test {board['titles'][name]}", bounds))
     spread = (
         ""

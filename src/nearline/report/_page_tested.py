@@ -89,8 +89,7 @@ def _scores(test: dict[str, Any]) -> Html:
 def _interval(one: dict[str, Any]) -> Html:
     if one["reason"]:
         return h("td", f"none: {one['reason']}")
-    ends = f"{number(one['low'])} to {number(one['high'])}"
-    return h("td", ends, h("small", f"{one['confidence']:.0%}, {one['method']}"), class_="n")
+    return h("td", one["ends"], h("small", f"{one['confidence']:.0%}, {one['method']}"), class_="n")
 
 
 def _confusion(test: dict[str, Any]) -> Html:

@@ -1,5 +1,6 @@
 """Facts of the test: scores with intervals, confusion, per class, ROC, precision and recall, reliability."""
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -44,11 +45,8 @@ def _score(opened: Opened, name: str) -> dict[str, Any]:
     return {
         "title": opened.titles.get(name, name),
         "score": opened.scores[name],
-        "low": interval.low,
-        "high": interval.high,
-        "confidence": interval.confidence,
-        "method": interval.method,
-        "reason": interval.reason,
+        **asdict(interval),
+        "ends": interval.bounds() if interval.defined else None,
         "cross_validation": opened.cross_validation[name],
     }
 

@@ -9,9 +9,10 @@ import numpy as np
 from nearline.answers import Answers
 from nearline.arrays import Array, is_sparse
 from nearline.representations import is_frame
-from nearline.selection.intervals import Block, Interval, accuracy_interval, bootstrap
+from nearline.selection.intervals import Interval
+from nearline.selection.intervals.of_scores import Sample, interval_of
 from nearline.selection.leaderboard import shown
-from nearline.selection.scoring import SCORERS, Scorer
+from nearline.selection.scoring import Scorer
 from nearline.selection.trivial import Against
 
 
@@ -68,10 +69,7 @@ class Opened:
         lines = [f"test: {self.model}, fitted on {self.n_training_rows:,} rows, {self.n_rows:,} test rows"]
         for name, score in self.scores.items():
             interval = self.intervals[name]
-            bounds = f"{interval.confidence:.0%} interval {shown(interval.low)} to {shown(interval.high)}"
-            said = bounds if interval.defined else f"no interval: {interval.reason}"
-            if np.isnan(score):
-                said = "the model or the test rows do not define it"
+            said = "the model or the test rows do not define it" if np.isnan(score) else interval.said()
             before = ", before calibration" if self.calibrated else ""
             mean = shown(self.cross_validation[name])
             folds = f"in cross-validation {mean}, optimistic as it was chosen by it{before}"
@@ -92,24 +90,11 @@ class Opened:
 
 
 def intervals_of(
-    answers: Answers, codes: Array, classes: Array, rows: LockedRows, scorers: list[Scorer], seed: int
+    answers: Answers, codes: Array, classes: Array, rows: LockedRows, scorers: list[Scorer]
 ) -> dict[str, Interval]:
-    """Wilson's for the accuracy of independent rows, by groups or in time their like; the bootstrap for other scores."""
-    block: Block = "auto" if rows.in_time else None
-    found = {}
-    for scorer in scorers:
-        if scorer.score is SCORERS["accuracy"].score and rows.weights is None:
-            found[scorer.name] = accuracy_interval(answers.labels == codes, groups=rows.groups, block=block)
-            continue
-
-        def score(numbers: Array, scorer: Scorer = scorer) -> float:
-            weights = None if rows.weights is None else rows.weights[numbers]
-            return scorer(answers.some(numbers), codes[numbers], classes, weights)
-
-        found[scorer.name] = bootstrap(
-            score, len(codes), groups=rows.groups, block=block, n_resamples=1000, seed=seed
-        )
-    return found
+    """The interval of each score on these rows, or why there is none."""
+    sample = Sample(codes, classes, rows.weights, rows.groups, rows.in_time)
+    return {scorer.name: interval_of(scorer, answers, sample) for scorer in scorers}
 
 
 def fingerprint(X: Any, y: Array) -> str:

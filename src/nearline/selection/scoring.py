@@ -44,12 +44,13 @@ class Scorer:
         if not len(codes) or (weights is not None and not weights.sum() > 0):
             return float("nan")
         if self.directed and len(classes) == 2:  # from here on the positive class is 1
-            if self._positive_code(classes) == 0:
+            if self.positive_code(classes) == 0:
                 answers, codes = answers.turned(), 1 - codes
             classes = np.array([0, 1])
         return self.score(answers, codes, classes, weights)
 
-    def _positive_code(self, classes: Array) -> int:
+    def positive_code(self, classes: Array) -> int:
+        """The number of the positive one of two classes."""
         if self.positive is not None:
             return classes.tolist().index(self.positive)
         if not conventional(classes):

@@ -8,7 +8,8 @@ import numpy as np
 from nearline.answers import Answers, Known
 from nearline.arrays import Array
 from nearline.selection.comparison import Hits, indistinguishable, mcnemar
-from nearline.selection.intervals import Block, Interval, bootstrap
+from nearline.selection.intervals import Block, Interval
+from nearline.selection.intervals.bootstrap import bootstrap
 from nearline.selection.scoring import SCORERS, Scorer
 
 LEVEL = 0.05

@@ -368,7 +368,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         y, weights = self._all[1][self._train], self._all[3]
         weights = None if weights is None else weights[self._train]
         trivial = trivial_answers(np.searchsorted(classes, y), weights, len(classes), len(codes))
-        intervals = intervals_of(answers, codes, classes, locked, scorers, self.seed)
+        intervals = intervals_of(answers, codes, classes, locked, scorers)
         rows = Judged(codes, classes, locked.weights, locked.groups, locked.in_time)
         against = against_on_rows(answers, trivial, rows, scorers[0], intervals[scorers[0].name], self.seed)
         return Opened(

@@ -1,0 +1,71 @@
+"""Contributions: what each row adds to a score, so that the score is their mean and its variance that of rows.
+
+A mean of rows is their mean. A score that is no mean moves with a row as a mean does, to first order: its contributions are
+the score plus n times what the row adds to it. Intervals by groups and in time, and paired comparisons, need no more.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from nearline.answers import Answers
+from nearline.arrays import Array
+from nearline.selection.intervals.area import areas
+from nearline.selection.intervals.balanced import balanced_deviations
+from nearline.selection.measures import squared_distances
+from nearline.selection.scoring import SCORERS, Scorer
+
+Contributions = Callable[[Answers, Array, int], Array | None]  # (answers, codes, n_classes) -> (n,)
+
+
+def contributions_of(scorer: Scorer) -> Contributions | None:
+    """What rows add to that score; None where it is not known how."""
+    return CONTRIBUTIONS.get(scorer.score)
+
+
+def hits(answers: Answers, codes: Array, n_classes: int) -> Array:
+    """1 where the label is right."""
+    return (answers.labels == codes).astype(np.float64)
+
+
+def balanced_hits(answers: Answers, codes: Array, n_classes: int) -> Array | None:
+    """Balanced accuracy: p + n (hit - p_c) / (C n_c) for a row of class c; C classes are there."""
+    there, codes = np.unique(codes, return_inverse=True)
+    right = (answers.labels == there[codes]).astype(np.float64)
+    sizes = np.bincount(codes)
+    mean = float(np.mean(np.bincount(codes, weights=right) / sizes))
+    return mean + balanced_deviations(right, codes, len(there))
+
+
+def ranked(answers: Answers, codes: Array, n_classes: int) -> Array | None:
+    """Area under the ROC curve: A + n times what the placement of a row adds to it."""
+    ranking = answers.ranking()
+    if ranking is None or len(np.unique(codes)) < n_classes:
+        return None
+    found = areas(np.asarray(ranking), codes, n_classes)
+    return found.mean + found.deviations
+
+
+def log_losses(answers: Answers, codes: Array, n_classes: int) -> Array | None:
+    """-log of the probability of the own class."""
+    probabilities = answers.probabilities()
+    if probabilities is None:
+        return None
+    eps = float(np.finfo(probabilities.dtype).eps)
+    own = probabilities[np.arange(len(codes)), codes].astype(np.float64)
+    return np.asarray(-np.log(np.clip(own, eps, 1.0 - eps)))
+
+
+def brier_losses(answers: Answers, codes: Array, n_classes: int) -> Array | None:
+    """Squared distance between the probabilities and the class."""
+    probabilities = answers.probabilities()
+    return None if probabilities is None else squared_distances(probabilities, codes)
+
+
+CONTRIBUTIONS: dict[object, Contributions] = {
+    SCORERS["accuracy"].score: hits,
+    SCORERS["balanced-accuracy"].score: balanced_hits,
+    SCORERS["auc"].score: ranked,
+    SCORERS["log-loss"].score: log_losses,
+    SCORERS["brier"].score: brier_losses,
+}
