@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
+from sklearn.datasets import load_digits
 
 import oracle_sgd
 from conftest import tiny_problem
@@ -344,3 +345,39 @@ def test_bad_steps():
     for loss in ("zero-one", "perceptron", "multiclass-perceptron"):
         with pytest.raises(ValueError, match="minimi"):
             minimize(Risk(X, targets, loss=loss), "sgd")
+
+
+@pytest.mark.parametrize(
+    ("loss", "regularizer", "least"),
+    [
+        ("softmax", "l1", 0.95),
+        ("logistic", "l1", 0.95),
+        ("softmax", "elastic-net", 0.9),
+        ("hinge", "l1", 0.85),
+    ],
+)
+def test_zeros_are_those_of_the_optimum(loss, regularizer, least):
+    """Of the weights that are 0 at the optimum most are 0, few others are, and the risk is not the higher for it."""
+    X, y = load_digits(return_X_y=True)
+    risk = Risk(X[:600] / 16, y[:600], loss=loss, regularizer=regularizer, alpha=0.01)
+    best = minimize(risk, tol=1e-6).params.W == 0
+    callback_states = []
+    found = minimize(risk, SGD(look_every=100), max_iter=100, callback=lambda n, s: callback_states.append(s))
+    zeros = found.params.W == 0
+    assert (zeros & best).sum() >= least * best.sum()
+    assert (zeros & ~best).sum() <= 0.15 * (~best).sum()
+    assert found.value <= risk.value(callback_states[-1].progress.mean)
+
+
+def test_zeros_do_not_depend_on_the_form_of_x():
+    X, y = load_digits(return_X_y=True)
+    fits = [
+        minimize(
+            Risk(form(X[:200] / 16), y[:200], loss="softmax", regularizer="l1", alpha=0.01),
+            SGD(),
+            max_iter=16,
+        )
+        for form in (np.asarray, csr_matrix)
+    ]
+    np.testing.assert_array_equal(fits[0].params.W == 0, fits[1].params.W == 0)
+    assert (fits[0].params.W == 0).mean() > 0.5

@@ -14,6 +14,7 @@ from nearline.risk import Point, Risk, named
 from nearline.solvers._base import Solver, State
 from nearline.solvers._refusals import needs_elastic
 from nearline.solvers._sgd_steps import Batch, Duals, Progress, as_rows, check_eta, sgd_step, strengths
+from nearline.solvers._sgd_zeros import with_zeros
 from nearline.targets import checked_targets
 
 # eta_t from (eta, l2 = alpha times the strength of |W|^2 / 2, decay, t = number of steps taken before).
@@ -64,8 +65,9 @@ class SGD(Solver):
     eta : first step size. None: the largest that is safe, 1 / (steepness of the loss * max |x|^2 + alpha l2).
     decay : speed of the schedules that have it. None: 1 / (number of rows), or 1e-4 in :meth:`partial_fit`.
     batch_size : rows a step; their gradients are averaged.
-    averaged : whether the answer is the mean of the iterates, later ones counting more in proportion to t (with an
-        L1 penalty it is 0 where the last iterate is, so that exact zeros stay), else the last iterate.
+    averaged : whether the answer is the mean of the iterates, later ones counting more in proportion to t, else the last
+        iterate. With an L1 penalty weights of the mean are set to 0 where a proximal step on them alone ends at 0, if
+        that does not raise the risk (:meth:`partial_fit`, which sees one batch: where the last iterate is 0).
     shuffle, seed : the order of the rows. ``shuffle=False`` goes through them as they are.
     look_every : passes between looks at the risk, which cost about as much as a pass. The last pass always ends with
         one; in between, the recorded objective repeats. None: 1, or 8 where the numbers in X times the number of
@@ -163,11 +165,14 @@ class SGD(Solver):
     def _look(self, risk: Risk, state: SGDState) -> None:
         """The risk at the answer, and duals for its certificate."""
         look = risk.at if risk.unpenalized else risk.scored  # a gradient costs another product with X
-        state.point, state.estimate = look(self.answer(state.progress, risk.l1)), None
-        if state.row_duals is not None:
-            state.duals = state.row_duals.mean
-            if risk.unpenalized:
-                state.point = with_mean_gradient(risk, state.point, state.duals, state.tol)
+        state.duals = None if state.row_duals is None else state.row_duals.mean
+        if risk.l1 > 0 and self.averaged:
+            state.point = with_zeros(risk, state.progress.mean, state.progress.params, state.duals)
+        else:
+            state.point = look(self.answer(state.progress, risk.l1))
+        state.estimate = None
+        if state.duals is not None and risk.unpenalized:
+            state.point = with_mean_gradient(risk, state.point, state.duals, state.tol)
 
     def _adapt(self, state: SGDState, move: Array) -> None:
         """Halve eta if the passes since it was last lowered have, on the whole, turned back."""
