@@ -112,11 +112,13 @@ class KernelLogisticRegression(KernelScoring):
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities (n, C)."""
-        return np.asarray(self._loss().probabilities(self._scores(X)))
+        scores = self._scores(X)
+        return np.asarray(self._loss().probabilities(scores))
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the class probabilities (n, C), finite where a probability is rounded to 0."""
-        return np.asarray(self._loss().log_probabilities(self._scores(X)))
+        scores = self._scores(X)
+        return np.asarray(self._loss().log_probabilities(scores))
 
     def _loss(self) -> Loss:
         return LOSSES["logistic" if len(self.classes_) == 2 else "softmax"]

@@ -287,7 +287,8 @@ class LinearClassifier(LinearModel):
     @available_if(defines_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the class probabilities, in float64: float32 could not tell 1 - 1e-8 from 1."""
-        logarithms = self.loss_.log_probabilities(self._scores(X).astype(np.float64))
+        scores = self._scores(X).astype(np.float64)
+        logarithms = self.loss_.log_probabilities(scores)
         assert logarithms is not None
         return logarithms
 
