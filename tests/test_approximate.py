@@ -27,7 +27,7 @@ def test_recall_is_measured_and_holds_for_new_queries(rows, metric):
     X, Q = rows
     index = Index(X, metric, algorithm=Approximate(recall=0.9))
     assert index.algorithm_ == "approximate"
-    assert 0.9 <= index.recall_ <= 1.0
+    assert 0.9 <= index.recall_of_own_rows_ <= 1.0
     exact = Index(X, metric, algorithm="exact")
     for k in (1, 10, 130):
         found, truth = index.search(Q, k), exact.search(Q, k)
@@ -44,9 +44,9 @@ def test_recall_is_measured_and_holds_for_new_queries(rows, metric):
 def test_a_higher_target_takes_more_effort(rows):
     X, _ = rows
     low, high = (Index(X, algorithm=Approximate(recall)) for recall in (0.5, 0.995))
-    assert high.recall_ >= 0.995
+    assert high.recall_of_own_rows_ >= 0.995
     assert high._backend.efforts[10][0] >= low._backend.efforts[10][0]
-    assert f"recall {high.recall_:.3f} measured" in repr(high)
+    assert f"recall {high.recall_of_own_rows_:.3f} of own rows" in repr(high)
 
 
 def test_groups_and_long_lists(rows):
@@ -81,9 +81,65 @@ def test_pickles_and_files_keep_the_graph(rows, tmp_path):
     index = Index(X, "cosine", algorithm=Approximate(0.9))
     index.save(tmp_path / "graph.npz")
     for again in (pickle.loads(pickle.dumps(index)), Index.load(tmp_path / "graph.npz")):
-        assert again.recall_ == index.recall_
+        assert again.recall_of_own_rows_ == index.recall_of_own_rows_
         assert again.algorithm == Approximate(0.9)
         np.testing.assert_array_equal(again.search(Q, 7).indices, index.search(Q, 7).indices)
+
+
+def test_recall_of_queries_from_elsewhere(rows):
+    X, Q = rows
+    index, exact = Index(X, algorithm=Approximate(0.95)), Index(X, algorithm="exact")
+    assert exact.measure_recall(Q) == 1.0
+    far = 30.0 * np.random.default_rng(0).standard_normal((200, X.shape[1])).astype(np.float32)
+    for queries, k in ((Q, 10), (far, 5)):
+        found, truth = index.search(queries, k), exact.search(queries, k)
+        shares = [len(np.intersect1d(a, b)) / k for a, b in zip(found.indices, truth.indices, strict=True)]
+        assert index.measure_recall(queries, k) == pytest.approx(np.mean(shares))  # no ties here
+    assert index.measure_recall(Q) >= 0.9
+    assert index.measure_recall(far) < index.recall_of_own_rows_
+    with pytest.raises(AttributeError, match=r"recall_of_own_rows_ now.*measure_recall\(queries\)"):
+        _ = index.recall_
+
+
+@pytest.mark.parametrize("metric", ["l2", "cosine"])
+@pytest.mark.parametrize("distinct", [1, 10, 300])
+def test_many_equal_rows(rows, metric, distinct, tmp_path):
+    """They are one node each, found together with their ties, and take no effort."""
+    X, Q = rows
+    rng = np.random.default_rng(0)
+    many = X[:distinct][rng.integers(distinct, size=20_000)]
+    index = Index(many, metric, algorithm=Approximate(0.95))
+    assert index.recall_of_own_rows_ >= 0.95
+    assert (
+        max(effort for effort, _ in index._backend.efforts.values()) <= 100
+        if index._backend.efforts
+        else True
+    )
+    found, truth = (
+        Index(many, metric, algorithm=a).search(many[:20], 3) for a in (Approximate(0.95), "exact")
+    )
+    np.testing.assert_array_equal(found.indices, truth.indices)
+    np.testing.assert_array_equal(found.boundary.values, truth.boundary.values)
+    index.save(tmp_path / "graph.npz")
+    again = Index.load(tmp_path / "graph.npz").search(Q[:20], 3)
+    np.testing.assert_array_equal(again.indices, index.search(Q[:20], 3).indices)
+
+
+def test_calibration_ends(rows, monkeypatch):
+    """Where no effort that can pay reaches the target, a bounded number of searches finds that out, and says so."""
+    from nearline.neighbors import approximate
+
+    searches = []
+
+    def poor(self, Q, truth, k, effort):
+        searches.append(effort)
+        return 0.5
+
+    monkeypatch.setattr(approximate.Graph, "_measured_recall", poor)
+    with pytest.warns(UserWarning, match=r"recall of 0\.500, not 0\.95.*algorithm='exact'"):
+        Index(rows[0], algorithm=Approximate(0.95))
+    assert len(searches) < 16
+    assert max(searches) <= approximate.MOST
 
 
 @pytest.mark.parametrize("recall", [0, 1, 1.0, -0.5, 2, "high", None])

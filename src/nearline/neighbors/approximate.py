@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array, is_sparse
+from nearline.arrays import Array
 from nearline.neighbors.exact import Dense
+from nearline.neighbors.graph_files import check_links, check_parts, faiss_library, stored_rows
 from nearline.neighbors.lists import Found, Ragged
+from nearline.neighbors.mahalanobis import fingerprints
 from nearline.neighbors.metrics import Metric
 from nearline.neighbors.wanted import NO_GROUPS, NO_SIZES, Wanted, begin, finish
 from nearline.tiles import slices
@@ -27,7 +29,7 @@ KS = (
     50,
     100,
 )  # lengths of lists for which it is chosen; longer lists take a proportional effort
-LEAST = 16  # effort to begin with
+LEAST, MOST = 16, 2048  # effort to begin with, and to end with: beyond it exact search is faster
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,13 @@ class Approximate:
     """Approximate search with a target for its recall: the mean share of the true k nearest rows that are found.
 
     The effort of the search is the smallest that reaches the target on a sample of rows, which are held out of the graph
-    for that time and searched exactly too; the recall measured there is ``index.recall_``.
+    for that time and searched exactly too; the recall measured there is ``index.recall_of_own_rows_``. It holds for
+    queries that come from where the rows came from. Others are harder to find neighbors for, and may be served far
+    worse: ``index.measure_recall(queries)`` says how well. Where the target needs too much effort, a warning says so.
+
+    Exact search is faster unless very many queries meet the same rows: for 10,000 queries to 60,000 images it takes 1.5
+    seconds with its build, FAISS's graph 10.6 before any effort is chosen ([benchmarks](docs/benchmarks.md)).
+
     Distances are measured exactly and lists are ordered by (distance, index) as always; ``boundary`` has the ties among
     the rows that were looked at. It needs ``nearline[approximate]``.
 
@@ -46,8 +54,10 @@ class Approximate:
     >>> from nearline.neighbors.index import Index
     >>> X = np.random.default_rng(0).normal(size=(2000, 32))
     >>> index = Index(X, algorithm=Approximate(recall=0.9))  # doctest: +SKIP
-    >>> index.recall_ >= 0.9  # doctest: +SKIP
+    >>> index.recall_of_own_rows_ >= 0.9  # doctest: +SKIP
     True
+    >>> index.measure_recall(5.0 + X[:200]) >= 0.9  # doctest: +SKIP
+    False
     """
 
     recall: float = 0.95
@@ -60,26 +70,31 @@ class Approximate:
 
 
 class Graph:
-    """Dense rows in an HNSW graph of FAISS (measured against usearch: searches 0.9 to 2.7 times as fast, mostly faster)."""
+    """Dense rows in an HNSW graph of FAISS (measured against usearch: searches 0.9 to 2.7 times as fast, mostly faster).
+
+    Equal rows are one node: many of them would link to each other only, and cut the graph into pieces.
+    """
 
     def __init__(self, X: Array, metric: Metric, target: Approximate, memory: int) -> None:
         _check_served(metric)
         self.metric, self.target = metric, target
         self._X, self._sizes = X, _sizes(X, metric)
+        equal = self._equal_rows()
         # Rows are easier to find for themselves than for others: the sample joins the graph after the effort is chosen.
-        every = max(len(X) // SAMPLE, 8)
-        sample = np.arange(every - 1, len(X), every)
-        first = np.setdiff1d(np.arange(len(X)), sample)
-        self._rows = first  # of the nodes of the graph
+        every = max(len(equal) // SAMPLE, 8)
+        sample = np.arange(every - 1, len(equal), every)
+        first = np.setdiff1d(np.arange(len(equal)), sample)
+        self._nodes = equal.take(first)  # rows of each node of the graph
         self._graph = self._empty()
-        self._add(first)
+        self._add(self._nodes)
         self.efforts: dict[int, tuple[int, float]] = {}
         if len(sample):
-            self._calibrate(
-                np.ascontiguousarray(X[sample], dtype=np.float64), Dense(X[first], metric, memory)
-            )
-            self._rows = np.concatenate([first, sample])
-            self._add(sample)
+            left = equal.take(sample)
+            queries = X[left.values[left.starts[:-1]]]
+            exact = Dense(X[self._nodes.values], metric, memory)
+            self._calibrate(np.ascontiguousarray(queries, dtype=np.float64), exact)
+            self._nodes = equal.take(np.concatenate([first, sample]))
+            self._add(left)
 
     @property
     def algorithm(self) -> str:
@@ -98,17 +113,17 @@ class Graph:
         return self._search(np.ascontiguousarray(Q, dtype=np.float64), wanted, self._effort(wanted.k))
 
     def _search(self, Q: Array, wanted: Wanted, effort: int) -> Found:
-        n, k = len(self._rows), wanted.k
+        n, k = len(self._nodes), wanted.k
         lists: list[Any] = [None] * len(Q)
         open_, c = np.arange(len(Q)), min(k + 1, n)
         while len(open_):
-            keys, counts = self._candidates(Q[open_], c, max(effort, c))
+            found = self._candidates(Q[open_], c, max(effort, c))
             left = []
-            for i, row, count in zip(open_, keys, counts, strict=True):
-                candidates = np.sort(row[:count])
+            for i, nodes in zip(open_, found, strict=True):
+                candidates = np.sort(self._nodes.take(nodes).values)
                 if wanted.grouped:
                     candidates = candidates[wanted.others[candidates] != wanted.own[i]]
-                if len(candidates) >= min(k, n) or c >= n:
+                if len(candidates) >= k or c >= n:
                     lists[i] = self._measured(Q[i : i + 1], candidates, k)
                 else:
                     left.append(i)
@@ -116,15 +131,16 @@ class Graph:
             open_, c = np.array(left, dtype=np.int64), n if 2 * c > n // 4 else 2 * c
         return Found.join(lists) if lists else _nothing()
 
-    def _candidates(self, Q: Array, c: int, effort: int) -> tuple[Array, Array]:
-        if c >= len(self._rows):
-            return np.broadcast_to(self._rows, (len(Q), len(self._rows))), np.full(len(Q), len(self._rows))
-        faiss = _faiss()
+    def _candidates(self, Q: Array, c: int, effort: int) -> list[Array]:
+        """About c nodes near each query."""
+        if c >= len(self._nodes):
+            return [np.arange(len(self._nodes))] * len(Q)
+        faiss = faiss_library()
         with _threads(faiss):
             keys = self._graph.search(self._points(Q), c, params=faiss.SearchParametersHNSW(efSearch=effort))[
                 1
             ]
-        return self._rows[keys], (keys >= 0).sum(axis=1)
+        return [row[row >= 0] for row in keys]
 
     def _measured(self, q: Array, candidates: Array, k: int) -> Found:
         """The core measures the candidates; as they come by rising index, it orders them by (distance, index)."""
@@ -144,16 +160,20 @@ class Graph:
         return -(-effort * k // length)
 
     def _calibrate(self, Q: Array, exact: Dense) -> None:
-        """Choose, for lists of each length, the smallest effort (within a factor of about 1.4) that reaches the target."""
-        n, target = len(self._rows), self.target.recall
-        lengths = [k for k in KS if k <= n] or [n]
+        """Choose, for lists of each length, the smallest effort (within a factor of about 1.4) that reaches the target.
+
+        Where the largest effort does not, longer lists are not tried with more.
+        """
+        most, target = min(MOST, len(self._nodes)), self.target.recall
+        n_rows = len(self._nodes.values)
+        lengths = [k for k in KS if k <= n_rows] or [n_rows]
         truth = exact.find(Q, Wanted(lengths[-1])).lists(lengths[-1]).distances
         effort = LEAST
         for k in lengths:
             effort = max(effort, k)
             recall = self._measured_recall(Q, truth, k, effort)
-            while recall < target and effort < n:
-                effort = min(2 * effort, n)
+            while recall < target and effort < most:
+                effort = min(2 * effort, most)
                 recall = self._measured_recall(Q, truth, k, effort)
                 between = int(effort / 2**0.5)
                 if recall >= target and (less := self._measured_recall(Q, truth, k, between)) >= target:
@@ -161,8 +181,8 @@ class Graph:
             self.efforts[k] = effort, recall
         if self.recall < target:
             warnings.warn(
-                f"Approximate search reaches a recall of {self.recall:.3f}, not {target}, even with the largest effort: "
-                "take algorithm='exact'.",
+                f"Approximate search reaches a recall of {self.recall:.3f}, not {target}, with the largest effort that can "
+                "pay: take algorithm='exact'.",
                 stacklevel=2,
             )
 
@@ -170,6 +190,16 @@ class Graph:
         """Share of the true k nearest rows (any at the k-th distance counts) among those found."""
         found = self._search(Q, Wanted(k), effort).lists(k)
         return float((found.distances <= truth[:, k - 1 : k]).mean())
+
+    def _equal_rows(self) -> Ragged:
+        """Rows that are equal to the graph, as lists."""
+        parts = [fingerprints(self._points(self._X[part])) for part in slices(len(self._X), 65536)]
+        number = np.unique(np.concatenate(parts), return_inverse=True)[1]
+        first = np.unique(number, return_index=True)[1]
+        place = np.empty(len(first), dtype=np.int64)
+        place[np.argsort(first)] = np.arange(len(first))  # in the order in which they come
+        counts = np.bincount(place[number], minlength=len(first))
+        return Ragged(np.concatenate([[0], np.cumsum(counts)]), np.argsort(place[number], kind="stable"))
 
     def _points(self, A: Array) -> Array:
         """Rows as the graph measures them, float32."""
@@ -180,14 +210,15 @@ class Graph:
         return A
 
     def _empty(self) -> Any:
-        faiss = _faiss()
+        faiss = faiss_library()
         kind = faiss.METRIC_INNER_PRODUCT if self.metric.core == "inner-product" else faiss.METRIC_L2
         graph = faiss.IndexHNSWFlat(self._X.shape[1], LINKS, kind)
         graph.hnsw.efConstruction = BUILD_EFFORT
         return graph
 
-    def _add(self, rows: Array) -> None:
-        with _threads(_faiss()):
+    def _add(self, nodes: Ragged) -> None:
+        rows = nodes.values[nodes.starts[:-1]]
+        with _threads(faiss_library()):
             for begin in range(0, len(rows), 65536):
                 self._graph.add(self._points(self._X[rows[begin : begin + 65536]]))
 
@@ -196,13 +227,14 @@ class Graph:
         efforts = np.array([(k, effort, recall) for k, (effort, recall) in self.efforts.items()]).reshape(
             -1, 3
         )
-        return {"nodes": _faiss().serialize_index(self._graph), "rows": self._rows, "efforts": efforts}
+        nodes = {"rows": self._nodes.values, "starts": self._nodes.starts}
+        return {"nodes": faiss_library().serialize_index(self._graph), **nodes, "efforts": efforts}
 
     @classmethod
     def restored(cls, X: Array, metric: Metric, target: Approximate, arrays: dict[str, Array]) -> "Graph":
         """From rows and :meth:`arrays`, which must fit together."""
         _check_served(metric)
-        _check_parts(X, arrays)
+        check_parts(X, arrays)
         graph = cls.__new__(cls)
         graph.__setstate__({"_X": X, "metric": metric, "target": target, **arrays})
         graph._check_graph()
@@ -212,24 +244,26 @@ class Graph:
         """Refuse a graph of other rows: FAISS would read beyond its memory."""
         graph = self._graph
         kind = self._empty().metric_type
-        if not isinstance(graph, _faiss().IndexHNSWFlat) or graph.metric_type != kind:
+        if not isinstance(graph, faiss_library().IndexHNSWFlat) or graph.metric_type != kind:
             raise ValueError("the graph is of another kind")
-        if (graph.ntotal, graph.d) != self._X.shape:
+        if (graph.ntotal, graph.d) != (len(self._nodes), self._X.shape[1]):
             raise ValueError(f"the graph is of {graph.ntotal} rows with {graph.d} features")
-        stored = _stored(graph)
+        stored, rows = stored_rows(graph), self._nodes.values[self._nodes.starts[:-1]]
         for part in slices(len(stored), 65536):
             # Lengths, which cosine divides by, may differ between machines in the last bit.
-            if not np.allclose(stored[part], self._points(self._X[self._rows[part]]), rtol=1e-5, atol=0.0):
+            if not np.allclose(stored[part], self._points(self._X[rows[part]]), rtol=1e-5, atol=0.0):
                 raise ValueError("the graph is of other rows")
-        _check_links(graph)
+        check_links(graph)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_X": self._X, "metric": self.metric, "target": self.target, **self.arrays()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._X, self.metric, self.target = state["_X"], state["metric"], state["target"]
-        self._rows, self._sizes = state["rows"], _sizes(self._X, self.metric)
-        self._graph = _faiss().deserialize_index(state["nodes"])
+        rows = state["rows"]
+        starts = state.get("starts", np.arange(len(rows) + 1))  # files of old have a node for each row
+        self._nodes, self._sizes = Ragged(starts, rows), _sizes(self._X, self.metric)
+        self._graph = faiss_library().deserialize_index(state["nodes"])
         self.efforts = {int(k): (int(effort), float(recall)) for k, effort, recall in state["efforts"]}
 
 
@@ -241,53 +275,6 @@ def _check_served(metric: Metric) -> None:
         )
 
 
-def _check_parts(X: Any, arrays: dict[str, Array]) -> None:
-    nodes, rows, efforts = (arrays[name] for name in ("nodes", "rows", "efforts"))
-    if is_sparse(X):
-        raise ValueError("a graph is of dense rows")
-    if nodes.dtype != np.uint8 or nodes.ndim != 1:
-        raise ValueError(f"the graph is of type {nodes.dtype} and shape {nodes.shape}")
-    if rows.dtype != np.int64 or not np.array_equal(np.sort(rows, axis=None), np.arange(len(X))):
-        raise ValueError(f"the nodes of the graph are not the {len(X)} rows")
-    if efforts.dtype != np.float64 or efforts.ndim != 2 or efforts.shape[1] != 3:
-        raise ValueError(f"the efforts are of type {efforts.dtype} and shape {efforts.shape}")
-    if not (np.isfinite(efforts).all() and (efforts[:, :2] >= 1).all() and (efforts >= 0).all()):
-        raise ValueError("an effort is no number >= 1")
-
-
-def _stored(graph: Any) -> Array:
-    """The rows that a graph has kept, (n, D) float32."""
-    flat = _faiss().downcast_index(graph.storage)
-    size = graph.ntotal * graph.d
-    if not isinstance(flat, _faiss().IndexFlat) or flat.codes.size() != 4 * size:
-        raise ValueError("the graph has not kept its rows")
-    return np.asarray(_faiss().rev_swig_ptr(flat.get_xb(), size)).reshape(-1, graph.d)
-
-
-def _check_links(graph: Any) -> None:
-    """Links lead to nodes: FAISS follows them without a look."""
-    hnsw, n = graph.hnsw, graph.ntotal
-    levels, offsets, links = (
-        _faiss().vector_to_array(part) for part in (hnsw.levels, hnsw.offsets, hnsw.neighbors)
-    )
-    widths = _faiss().vector_to_array(hnsw.cum_nneighbor_per_level)
-    right = (
-        len(levels) == n
-        and len(offsets) == n + 1
-        and (levels >= 1).all()
-        and (widths[:1] == 0).all()
-        and (np.diff(widths) > 0).all()
-        and levels.max(initial=1) < len(widths)
-        and np.array_equal(np.diff(offsets.astype(np.int64)), widths[levels])
-        and (offsets[0], offsets[-1]) == (0, len(links))
-        and ((links >= -1) & (links < n)).all()
-        and 0 <= hnsw.entry_point < n
-        and hnsw.max_level == levels.max(initial=1) - 1 == levels[hnsw.entry_point] - 1
-    )
-    if not right:
-        raise ValueError("the links of the graph are damaged")
-
-
 def _sizes(X: Array, metric: Metric) -> Array:
     """What the core needs to know of rows under cosine: their lengths."""
     if metric.core != "cosine":
@@ -295,14 +282,6 @@ def _sizes(X: Array, metric: Metric) -> Array:
     sizes = np.empty(len(X))
     _core.row_lengths(X, sizes)
     return sizes
-
-
-def _faiss() -> Any:
-    try:
-        import faiss
-    except ImportError as error:
-        raise ImportError("Approximate search needs FAISS: pip install 'nearline[approximate]'") from error
-    return faiss
 
 
 @contextmanager
