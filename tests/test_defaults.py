@@ -1,5 +1,6 @@
 """Estimators as they are constructed: alpha = "1/n", what it comes to, and how they score beside scikit-learn's."""
 
+import json
 import sys
 from inspect import signature
 from pathlib import Path
@@ -128,3 +129,18 @@ def test_defaults_are_not_worse_on_bundled_tables():
     assert not [one for one in found if one.worse]
     assert "| `LinearSVM()` | 4 |" in study.summary(found)
     assert len(study.details(found).splitlines()) == 2 + 4
+
+
+def test_the_figures_in_the_docs_are_those_of_the_study():
+    root = Path(__file__).resolve().parents[1]
+    records = json.loads((root / "benchmarks" / "results" / "defaults.json").read_text())
+    found = [study.Meeting(**record) for record in records]
+    assert len({one.table for one in found}) >= 20
+    assert not [one for one in found if one.worse]
+    page = (root / "docs" / "choosing.md").read_text()
+    for who in study.PAIRS:
+        own = [one for one in found if one.estimator == who]
+        ours, theirs = (np.mean([np.mean(getattr(one, side)) for one in own]) for side in ("ours", "theirs"))
+        assert ours >= theirs
+        line = next(line for line in page.splitlines() if line.startswith(f"| `{who}()`"))
+        assert f"| {ours:.4f} | {theirs:.4f} |" in line

@@ -98,10 +98,10 @@ def meetings(name: str, repeats: int, pairs: dict[str, tuple[Any, Any]] = PAIRS)
                     began = time.perf_counter()
                     model = clone(pairs[who][side]).fit(known, y[train])
                     seconds[who, side] += time.perf_counter() - began
-                    scores[who, side].append(float(np.mean(model.predict(new) == y[test])))
+                    scores[who, side].append(round(float(np.mean(model.predict(new) == y[test])), 6))
         for who in pairs:
             ours, theirs = ((scores[who, side], seconds[who, side]) for side in (0, 1))
-            yield Meeting(name, rows, who, ours[0], theirs[0], ours[1], theirs[1])
+            yield Meeting(name, rows, who, ours[0], theirs[0], round(ours[1], 3), round(theirs[1], 3))
 
 
 def summary(found: Sequence[Meeting]) -> str:
@@ -138,6 +138,11 @@ def details(found: Sequence[Meeting]) -> str:
     return "\n".join(lines)
 
 
+def as_json(found: Sequence[Meeting]) -> str:
+    """One meeting a line."""
+    return "[\n" + ",\n".join(json.dumps(asdict(one)) for one in found) + "\n]\n"
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     p = argparse.ArgumentParser(
         prog="python -m benchmarks.studies.defaults",
@@ -146,8 +151,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     p.add_argument("--repeats", type=int, default=2, help="of the 5 folds (default 2)")
     p.add_argument("--tables", nargs="*", help="names (default: all that are found)")
-    p.add_argument("--json", type=Path, default=Path("out/defaults.json"))
-    p.add_argument("--markdown", type=Path, default=Path("out/defaults.md"))
+    p.add_argument("--json", type=Path, default=Path("benchmarks/results/defaults.json"))
+    p.add_argument("--markdown", type=Path, default=Path("benchmarks/results/defaults.md"))
     args = p.parse_args(arguments)
     warnings.simplefilter(
         "ignore"
@@ -158,7 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("\n".join(details(new).splitlines()[2 if found else 0 :]), flush=True)
         found += new
     text = f"{summary(found)}\n\nAccuracy, ours / scikit-learn's:\n\n{details(found)}\n"
-    for path, content in ((args.json, json.dumps([asdict(one) for one in found])), (args.markdown, text)):
+    for path, content in ((args.json, as_json(found)), (args.markdown, text)):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     print(summary(found))
