@@ -214,7 +214,7 @@ def test_a_tolerance_beyond_precision_is_said_soon():
         solution = minimize(Risk(1e4 * X, targets, loss="softmax", alpha=1e-6), solver, tol=1e-13)
         assert solution.status.name == "PRECISION"
         assert solution.n_iter < 1500
-        assert "float64" in solution.status.value
+        assert "float64" in solution.remedy()
 
 
 @pytest.mark.parametrize("loss", ["softmax", "squared-hinge"])

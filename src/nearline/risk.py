@@ -13,7 +13,7 @@ import numpy as np
 from nearline.arrays import Array, Design, as_design, is_sparse
 from nearline.losses import LOSSES, Loss
 from nearline.params import Params
-from nearline.passes import passes_for
+from nearline.passes import ExactPasses, Passes, passes_for
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.targets import checked_targets, row_weights
 
@@ -117,6 +117,20 @@ class Risk:
         other.__dict__.update(self.__dict__)
         other.alpha = strength(alpha, self.total_weight)
         return other
+
+    @property
+    def exact(self) -> "Risk":
+        """The same risk with all sums in float64, whatever the precision of X: what certificates are computed with."""
+        passes = self.passes if self.X.dtype == np.float64 else self._exact_passes
+        if passes is self.passes:
+            return self
+        other = self.with_alpha(self.alpha)
+        other.passes = passes
+        return other
+
+    @cached_property
+    def _exact_passes(self) -> Passes:
+        return ExactPasses(self.passes)
 
     @property
     def n_rows(self) -> int:
@@ -240,7 +254,7 @@ class Risk:
 
     @property
     def null_value(self) -> float:
-        """P(W = 0, best b): the unit of the relative gap."""
+        """P(W = 0, best b): the null risk."""
         return max(self.null_point.data_loss, np.finfo(float).tiny)
 
     def with_best_bias(self, point: Point) -> Point:
@@ -248,7 +262,7 @@ class Risk:
         shift = self.passes.best_bias_shift(point.scores)
         params = point.params.copy()
         params.b[:] += shift
-        return self.at_scores(params, (point.scores + shift).astype(point.scores.dtype, copy=False))
+        return ScoredPoint(self, params, (point.scores + shift).astype(point.scores.dtype, copy=False))
 
     def dual_value(self, duals: Array) -> float | None:
         """D(u) = -(1/S) sum_i s_i loss*(u_i) - alpha R*(-(1/(alpha S)) sum_i s_i u_i x_i^T), u made feasible first.
@@ -272,28 +286,34 @@ class Risk:
         return None if penalty is None else -mean - self.alpha * penalty
 
     def gap(self, point: Point, duals: Array | None = None) -> float | None:
-        """Certified relative duality gap (P - D) / P(W = 0, best b), or None where there is none.
+        """Certified duality gap of a point relative to its risk, (P - D) / P, or None where there is none.
 
-        Smooth losses derive the duals from the scores, after minimizing over b; non-smooth ones take the solver's.
+        Smooth losses derive the duals from the scores; non-smooth ones take the solver's.
         """
-        return self.certify(point, duals)[1]
+        better, gap = self.certify(point, duals)
+        if gap is None:
+            return None
+        return (gap + point.value - better.value) / max(point.value, float(np.finfo(float).tiny))
 
     def certify(
-        self, point: Point, duals: Array | None = None, tol: float = 0.0
+        self, point: Point, duals: Array | None = None, enough: float = 0.0
     ) -> tuple[Point, float | None]:
-        """The gap, and the point that it holds for: the one given or, if its gap is above tol, that with the best b."""
+        """P - D, and the point that it holds for: the one given or, if it is more than enough, that with the best b.
+
+        D <= P, so a negative difference is rounding; its size says how much there is.
+        """
         if self.unpenalized:
             return point, None
         dual = self.dual_value(self._loss_gradient(point) if duals is None else duals)
         if dual is None:
             return point, None
-        gap = max(point.value - dual, 0.0) / self.null_value
-        if gap <= tol or duals is not None or not (self.bias and self.loss.smooth):
+        gap = abs(point.value - dual)
+        if gap <= enough or duals is not None or not (self.bias and self.loss.smooth):
             return point, gap
         better = self.with_best_bias(point)
         better = better if better.value <= point.value else point
         dual = max(dual, self.dual_value(self._loss_gradient(better)) or dual)
-        return better, max(better.value - dual, 0.0) / self.null_value
+        return better, abs(better.value - dual)
 
     def _loss_gradient(self, point: Point) -> Array:
         """Derivatives of each row's loss with respect to its scores: the duals that belong to the scores."""

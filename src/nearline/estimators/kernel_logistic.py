@@ -27,7 +27,7 @@ class KernelLogisticRegression(KernelScoring):
     bias : whether b is fitted; it is never penalized.
     class_weight : None, "balanced" or {label: weight}.
     rank : largest number of coordinates; None is as many as there are items, or 2,000 if the Gram matrix does not fit.
-    tol : certified relative duality gap to reach.
+    tol : certified duality gap to reach, relative to the risk: P - D <= tol P.
     memory : bytes that the Gram matrix may take.
     seed : decides which items are landmarks, if not all are.
 
@@ -86,7 +86,7 @@ class KernelLogisticRegression(KernelScoring):
         self.alpha_ = risk.alpha
         self.solution_ = minimize(risk, "auto", tol=self.tol)
         self._keep(marks)
-        self.solution_.warn(self.tol)
+        self.solution_.warn(self.tol, None)
         return self
 
     def _coordinates(self, items: Any) -> tuple[Landmarks, Array]:

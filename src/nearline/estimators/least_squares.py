@@ -35,7 +35,8 @@ class LeastSquaresClassifier(LinearClassifier):
     scoring : what leave-one-out maximizes: None is minus the mean squared error of the scores, else any scorer of
         scikit-learn that needs labels or scores ("accuracy", "roc_auc", ...). Of equally good ones the largest alpha
         is kept.
-    tol : certified relative duality gap to reach (it matters for large sparse data, which are solved by iteration).
+    tol : certified duality gap to reach, relative to the risk: P - D <= tol P (it matters for large sparse data, which
+        are solved by iteration).
 
     Attributes
     ----------
@@ -43,7 +44,7 @@ class LeastSquaresClassifier(LinearClassifier):
     alpha_ : the alpha that was used.
     alphas_, loo_score_ : the sequence given, and what leave-one-out gave for each (only for a sequence).
     loo_scores_ : scores of each row by the model fitted to all others at ``alpha_`` (only for a sequence).
-    gap_ : certified relative duality gap, None at alpha = 0.
+    gap_ : certified duality gap (P - D) / P of ``coef_`` and ``intercept_``, None at alpha = 0.
     n_iter_, objective_path_, solver_, solution_ : how the fit went.
 
     Examples
@@ -105,7 +106,7 @@ class LeastSquaresClassifier(LinearClassifier):
             self._choose(factors, alphas, targets, given)
             risk, start = risk.with_alpha(self.alpha_), factors.solution(self.alpha_)
         self._keep(risk, minimize(risk, self.solver, start, tol=self.tol))
-        self.solution_.warn(self.tol)
+        self.solution_.warn(self.tol, self._limit)
         return self
 
     def _choose(

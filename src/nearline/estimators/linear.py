@@ -13,7 +13,7 @@ from nearline.losses import BINARY, JOINT, LOSSES, Loss
 from nearline.params import Params
 from nearline.risk import Risk, named, strength
 from nearline.scores import LinearScore
-from nearline.solvers import SGD, Solution, minimize
+from nearline.solvers import RULES, SGD, SOLVERS, Solution, minimize
 
 
 class LinearModel(Classifier):
@@ -107,14 +107,14 @@ class LinearClassifier(LinearModel):
     bias : whether b is fitted; it is never penalized.
     class_weight : None, "balanced" or {label: weight}.
     solver : "auto", a name from ``nearline.SOLVERS`` or a Solver.
-    tol : certified relative duality gap to reach.
+    tol : certified duality gap to reach, relative to the risk: P - D <= tol P.
     warm_start : whether fit starts from the last solution.
 
     Attributes
     ----------
     coef_, intercept_, classes_ : as in scikit-learn.
     alpha_ : the alpha that was used, a number.
-    gap_ : certified relative duality gap, None where there is none.
+    gap_ : certified duality gap (P - D) / P of ``coef_`` and ``intercept_``, None where there is none.
     n_iter_, objective_path_, solver_, solution_ : how the fit went.
     loss_ : the loss that was minimized (two classes use one score).
 
@@ -202,7 +202,7 @@ class LinearClassifier(LinearModel):
         """Minimize the risk over (X, y); sample weights count as repetitions of rows."""
         risk = self.risk(X, y, sample_weight)
         self._keep(risk, minimize(risk, self.solver, self._start(risk), tol=self.tol))
-        self.solution_.warn(self.tol)
+        self.solution_.warn(self.tol, self._limit)
         return self
 
     @available_if(lambda self: self.online)  # type: ignore[untyped-decorator]
@@ -254,6 +254,14 @@ class LinearClassifier(LinearModel):
         self.gap_, self.solution_ = None, None
         self.n_iter_, self.objective_path_ = 1, np.empty(0)
         return self
+
+    @property
+    def _limit(self) -> str | None:
+        """How a user of this model raises the number of iterations; None if there is no such parameter."""
+        solver = (SOLVERS | RULES).get(self.solution_.solver)
+        if "solver" not in self.get_params() or solver is None:
+            return None
+        return f"max_iter (solver=nearline.solvers.{type(solver).__name__}(max_iter={10 * solver.max_iter}))"
 
     def _start(self, risk: Risk) -> Params | None:
         """The last solution, if a warm start is wanted and the shapes agree."""
@@ -405,7 +413,7 @@ class SparsemaxClassifier(LinearClassifier):
             bias=self.bias,
         )
         self._keep(risk, minimize(risk, self.solver, self._start(risk), tol=self.tol))
-        self.solution_.warn(self.tol)
+        self.solution_.warn(self.tol, self._limit)
         return self
 
     def predict(self, X: Any) -> Array:

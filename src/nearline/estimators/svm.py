@@ -1,6 +1,5 @@
 """LinearSVM: soft and hard margin, one-vs-rest, Weston-Watkins and Crammer-Singer (SPEC E4, E7)."""
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,7 +9,7 @@ from nearline.estimators.linear import LinearClassifier
 from nearline.losses import Loss
 from nearline.params import Params
 from nearline.risk import Risk
-from nearline.solvers import Solution, minimize
+from nearline.solvers import Solution, certified, minimize
 
 ZERO = 1e-12  # a dual variable of at most this is 0 but for rounding
 LOSSES_OF_SVMS = ("squared-hinge", "hinge", "weston-watkins", "crammer-singer")
@@ -79,7 +78,7 @@ class LinearSVM(LinearClassifier):
             solution = minimize(risk, self.solver, self._start(risk), tol=self.tol)
         self._keep(risk, solution)
         self._describe(risk, solution)
-        solution.warn(self.tol)
+        solution.warn(self.tol, self._limit)
         return self
 
     def _named_loss(self) -> Loss:
@@ -98,9 +97,8 @@ class LinearSVM(LinearClassifier):
     def _hard_margin(self, risk: Risk) -> tuple[Risk, Solution]:
         """The soft margin at an alpha so small that no row has a loss: then both have the same solution.
 
-        alpha falls until the slack is gone; the gap is then tightened relative to the (small) value of the risk. Rows
-        are first brought to radius 1 (W = W'/r and alpha = alpha' r^2 give the same risk): else |W|^2 could be too
-        small or too large to be told from rounding beside the loss.
+        alpha falls until the slack is gone. Rows are first brought to radius 1 (W = W'/r and alpha = alpha' r^2 give the
+        same risk): else |W|^2 could be too small or too large to be told from rounding beside the loss.
         """
         center, radius = _ball(risk)
         given = Risk(
@@ -121,14 +119,11 @@ class LinearSVM(LinearClassifier):
             risk = hinge.with_alpha(alpha)
             solution = minimize(risk, self.solver, start, tol=self.tol)
             point = risk.at(solution.params)
-            if risk.passes.smallest_margin(point.scores) > 0 and point.data_loss <= 0.1 * point.value:
-                aim = self.tol * max(solution.value, 1e-300) / risk.null_value
-                solution = minimize(risk, self.solver, solution.params, tol=max(aim, 1e-13))
-                point = risk.at(solution.params)
-                if point.data_loss <= max(self.tol, 1e-6) * point.value:
-                    W, b = solution.params.W / radius, solution.params.b
-                    b = b if center is None else b - W @ center
-                    return given.with_alpha(alpha * radius**2), replace(solution, params=Params.of(W, b))
+            if point.data_loss <= max(self.tol, 1e-6) * point.value:
+                W, b = solution.params.W / radius, solution.params.b
+                b = b if center is None else b - W @ center
+                given = given.with_alpha(alpha * radius**2)
+                return given, certified(given, Params.of(W, b), solution, self.tol)
             start, alpha = solution.params, 0.25 * alpha
             if alpha < 1e-14:
                 break

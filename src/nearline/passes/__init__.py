@@ -9,6 +9,7 @@ from nearline.arrays import Array, Design
 from nearline.losses import Loss
 from nearline.passes._base import Passes
 from nearline.passes.compiled import CompiledPasses
+from nearline.passes.exact import ExactPasses
 from nearline.passes.generic import GenericPasses
 
 
@@ -18,4 +19,4 @@ def passes_for(X: Design, targets: Array, weights: Array, loss: Loss, n_outputs:
     return (CompiledPasses if compiled else GenericPasses)(X, targets, weights, loss, n_outputs)
 
 
-__all__ = ["CompiledPasses", "GenericPasses", "Passes", "passes_for"]
+__all__ = ["CompiledPasses", "ExactPasses", "GenericPasses", "Passes", "passes_for"]

@@ -13,12 +13,8 @@ from nearline.passes._bias import BiasSums
 from nearline.passes._curvature import RowCurvature, row_blocks
 
 
-@final
-class GenericPasses(Passes):
-    """Every sweep by the loss's own methods on arrays of all rows."""
-
-    def scores(self, params: Params) -> Array:
-        return product(self.X, params.W) + params.b.astype(self.X.dtype)
+class NumpyPasses(Passes):
+    """Every sweep by the loss's own methods on arrays of all rows; products with X are up to those who inherit."""
 
     def total_loss(self, scores: Array) -> float:
         values = self.loss.value(scores.astype(np.float64, copy=False), self.targets)
@@ -49,9 +45,6 @@ class GenericPasses(Passes):
         others = scores.copy()
         others[np.arange(len(scores)), targets] = -np.inf
         return float((own - others.max(axis=1)).min())
-
-    def back_product(self, G: Array) -> Array:
-        return back_product(self.X, G)
 
     def hessian_product(self, scores: Array, direction: Params) -> tuple[Array, Array]:
         V = self.scores(direction).astype(np.float64, copy=False)
@@ -84,3 +77,14 @@ class GenericPasses(Passes):
         elif curvature is not None:
             curvature = np.einsum("i,ijk->jk", self.weights, curvature)
         return BiasSums(float(self.weights @ values), self.weights @ G, curvature)
+
+
+@final
+class GenericPasses(NumpyPasses):
+    """Products with X in its own precision."""
+
+    def scores(self, params: Params) -> Array:
+        return product(self.X, params.W) + params.b.astype(self.X.dtype)
+
+    def back_product(self, G: Array) -> Array:
+        return back_product(self.X, G)

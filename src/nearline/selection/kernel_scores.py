@@ -29,7 +29,7 @@ class KernelScores:
     kernels: list[Kernel]
     alphas: Array  # from large to small
     scores: Array  # (kernels, alphas, folds)
-    gaps: Array  # the same; nan where there is no certificate
+    gaps: Array  # the same, relative to the null risk; nan where there is no certificate
 
     @property
     def mean(self) -> Array:

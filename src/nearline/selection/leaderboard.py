@@ -222,7 +222,7 @@ class Leaderboard:
             f"{len(self)} candidates; mean ± standard deviation over {folds} folds; the best of each family.",
             OPTIMISTIC,
             "* not distinguishable from the best of these by a paired comparison (approximate).",
-            "Linear models are fitted to a certified relative gap of 1e-3 on folds, the chosen one to 1e-4.",
+            "Linear models are certified to 1e-3 of the null risk on folds, the chosen one to 1e-4 of its own risk.",
             *self._open_ends(best),
             *self._reasons(),
         ]

@@ -33,6 +33,7 @@ def path(
     solver: Solver | str = "auto",
     tol: float = 1e-4,
     bias: bool = True,
+    relative_to: str = "risk",
 ) -> Iterator[tuple[float, Solution]]:
     """Solutions over a grid of alphas, from large to small: an iterator of (alpha, solution).
 
@@ -48,7 +49,7 @@ def path(
     alphas : the grid; by default ``n_alphas`` values, evenly spaced in log alpha, from the largest to ``ratio`` times
         it. The largest is the smallest alpha at which all weights are zero (L1, elastic net); where there is none (L2),
         the mean squared distance of the rows to their mean.
-    weights, solver, tol, bias : as for :class:`nearline.Risk` and :func:`nearline.minimize`.
+    weights, solver, tol, bias, relative_to : as for :class:`nearline.Risk` and :func:`nearline.minimize`.
 
     Examples
     --------
@@ -60,7 +61,7 @@ def path(
     """
     risk = Risk(X, _targets(y), loss=loss, regularizer=regularizer, alpha=1.0, weights=weights, bias=bias)
     grid = _grid(risk, n_alphas, ratio) if alphas is None else checked_alphas(alphas)
-    return solutions(risk, grid, solver, tol)
+    return solutions(risk, grid, solver, tol, relative_to)
 
 
 def coefficients(solutions: Iterable[tuple[float, Solution]]) -> Coefficients:
@@ -82,12 +83,12 @@ def coefficients(solutions: Iterable[tuple[float, Solution]]) -> Coefficients:
 
 
 def solutions(
-    risk: Risk, grid: Iterable[float], solver: Solver | str, tol: float
+    risk: Risk, grid: Iterable[float], solver: Solver | str, tol: float, relative_to: str
 ) -> Iterator[tuple[float, Solution]]:
     """(alpha, solution) along a grid, each from the last."""
     params = None
     for alpha in grid:
-        solution = minimize(risk.with_alpha(alpha), solver, params, tol=tol)
+        solution = minimize(risk.with_alpha(alpha), solver, params, tol=tol, relative_to=relative_to)
         params = solution.params
         yield float(alpha), solution
 

@@ -25,7 +25,7 @@ class PathScores:
 
     alphas: Array  # (n_alphas,), from large to small
     scores: Array  # (n_alphas, n_folds)
-    gaps: Array  # (n_alphas, n_folds), nan where there is no certificate
+    gaps: Array  # (n_alphas, n_folds), relative to the null risk; nan where there is no certificate
 
     @property
     def mean(self) -> Array:
@@ -65,6 +65,8 @@ def path_scores(
     seed: int = 0,
 ) -> PathScores:
     """Cross-validate a linear model over alphas: one warm path a fold, equal to separate fits within their gaps.
+
+    Fits on folds are certified to P - D <= tol P(W = 0, best b), ``tol`` that of the model: only their labels count.
 
     Parameters
     ----------

@@ -5,13 +5,13 @@ from nearline.solvers._base import (
     ConvergenceWarning,
     Solution,
     Solver,
-    State,
-    Status,
+    certified,
     first_willing,
     minimize,
     search_minimum,
 )
 from nearline.solvers._ridge import RidgeFactorization
+from nearline.solvers._state import State, Status
 from nearline.solvers.closed_form import ClosedForm
 from nearline.solvers.coordinate_descent import CoordinateDescent
 from nearline.solvers.dual_coordinate_descent import DualCoordinateDescent
@@ -59,6 +59,18 @@ def preference(risk: Risk) -> list[Solver]:
     smooth = ("closed-form", *(["dual-coordinate-descent"] * sweeps), "preconditioned-lbfgs", "lbfgs")
     kinks = ("dual-coordinate-descent", "coordinate-descent", "fista", "smoothing", "linear-program", "sgd")
     return [SOLVERS[name] for name in smooth + kinks]
+
+
+def others(risk: Risk, tried: Solver) -> list[Solver]:
+    """Who goes on where the first choice ends early, in the order in which they are asked.
+
+    Sweeps over the dual end where features of very different scales, or few rows, meet a small alpha; gradients end in
+    their rounding. What solves linear systems, or looks at pairs of rows, comes farther; and so does the same solver
+    where float32 gives way to sums in float64.
+    """
+    names = ("smo", "linear-program", "coordinate-descent", "smoothing", "newton", "newton-cg")
+    able = (SOLVERS[name] for name in names if name != tried.name or risk.exact is not risk)
+    return [solver for solver in able if solver.refuses(risk) is None]
 
 
 def choose(risk: Risk, solver: Solver | str) -> Solver:
@@ -111,8 +123,10 @@ __all__ = [
     "Solver",
     "State",
     "Status",
+    "certified",
     "choose",
     "minimize",
+    "others",
     "preference",
     "search_minimum",
 ]

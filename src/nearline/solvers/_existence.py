@@ -17,6 +17,7 @@ from nearline.losses import signs
 from nearline.params import Params
 from nearline.passes._curvature import row_blocks
 from nearline.risk import Risk
+from nearline.solvers._goal import Goal
 from nearline.solvers._sampling import standardized_rows
 from nearline.solvers.newton import Newton, NewtonState
 
@@ -83,7 +84,7 @@ def _recedes(problem: Kesler) -> bool:
 def _attained(risk: Risk, params: Params) -> bool:
     """nu M < 1 at ``params`` or a few Newton steps from there."""
     newton = Newton()
-    state = newton.start(risk, params, 0.0)
+    state = newton.start(risk, params, Goal(0.0))
     for _ in range(REFINEMENTS):
         product = _decrement_times_length(risk, newton, state)
         if product is not None and product < 0.9:  # the rest is for rounding

@@ -9,11 +9,13 @@ from nearline.arrays import Array, back_product, product
 from nearline.losses import Squared
 from nearline.params import Params
 from nearline.risk import Point, Risk
-from nearline.solvers._base import Solver, State
+from nearline.solvers._base import Solver
 from nearline.solvers._centered import Centered
+from nearline.solvers._goal import Goal
 from nearline.solvers._moments import PositiveSystem
 from nearline.solvers._refusals import needs_elastic
 from nearline.solvers._ridge import LARGEST_FACTOR, RidgeFactorization
+from nearline.solvers._state import State
 from nearline.solvers.first_order import needs_gradient
 
 SOLVABLE = 1e-10  # reciprocal condition number down to which refinement makes a Cholesky solution exact
@@ -50,7 +52,7 @@ class ClosedForm(Solver):
             )
         return reason
 
-    def start(self, risk: Risk, params: Params, tol: float) -> ClosedFormState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> ClosedFormState:
         codes = Squared().codes(risk.targets, risk.n_outputs)
         design = Centered(risk.X, codes, risk.weights, risk.bias)
         # The best constant is where the certificate's unit is measured, so a start from zero costs no pass of its own.

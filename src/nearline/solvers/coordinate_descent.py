@@ -9,12 +9,14 @@ from nearline.arrays import Array
 from nearline.params import Params
 from nearline.passes.columns import ModelStep, QuadraticModel
 from nearline.risk import Point, Risk
-from nearline.solvers._base import Solver, State
+from nearline.solvers._base import Solver
+from nearline.solvers._goal import Goal
 from nearline.solvers._proximal import estimated_gap, inner, needs_smooth_loss
 from nearline.solvers._refusals import needs_elastic
+from nearline.solvers._state import State
 
 SMALLEST_SET = 200  # weights that a step moves at least, if so many want to
-FAR = 0.05  # relative gap above which curvature is not trusted
+FAR = 0.05  # gap, relative to the null risk, above which curvature is not trusted
 LOOSE, TIGHT = 0.1, 1e-3  # tolerances of the model's decrease: it is minimized as well as it can be trusted
 
 
@@ -56,7 +58,7 @@ class CoordinateDescent(Solver):
             )
         return None
 
-    def start(self, risk: Risk, params: Params, tol: float) -> DescentState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> DescentState:
         # Without weights there is nothing to lose: begin at the best bias.
         point = risk.at(params) if params.W.any() else risk.null_point
         scores = point.scores.astype(np.float64)
@@ -124,7 +126,7 @@ def curvature(risk: Risk, state: DescentState) -> Array:
     """
     weights, scores = risk.weights[:, None] / risk.total_weight, state.scores
     joint = risk.loss.joint
-    near = state.estimate is not None and state.estimate <= FAR
+    near = state.estimate is not None and state.estimate <= FAR * risk.null_value
     untouched = state.damping == 0.0 and not np.any(state.raised)
     if near and untouched and not joint:
         h = risk.passes.row_curvature(scores, slice(None)).diagonal

@@ -9,9 +9,11 @@ from nearline.arrays import Array
 from nearline.losses import signs
 from nearline.params import Params
 from nearline.risk import Risk
-from nearline.solvers._base import Solver, State
+from nearline.solvers._base import Solver
 from nearline.solvers._dual_geometry import Geometry, choose_geometry
+from nearline.solvers._goal import Goal
 from nearline.solvers._refusals import needs_elastic
+from nearline.solvers._state import State
 from nearline.tiles import single_threaded_blas
 
 SERVED = ("hinge", "squared-hinge", "logistic", "crammer-singer", "weston-watkins")
@@ -55,7 +57,7 @@ class DualState(State):
         kw_only=True
     )  # Fenchel-Young excess per group: met in the last sweep, expected after it
     gaps: Array = field(kw_only=True)  # estimated duality gap, per group
-    goal: float = field(kw_only=True)  # duality gap at which the fit is done
+    goal: Goal = field(kw_only=True)
     reach: float = 1.0  # how far the center lets the sweeps go, in units of the first geometry's
     farther: bool | None = None  # which way the reach was changed last
     stride: float = 8.0  # factor by which the reach changes next
@@ -104,23 +106,23 @@ class DualCoordinateDescent(Solver):
             return f"Solver '{self.name}' needs an L2 penalty (alpha > 0), without it there is no dual: use {able}."
         return None
 
-    def start(self, risk: Risk, params: Params, tol: float) -> DualState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> DualState:
         with single_threaded_blas:
-            return _first_state(risk, params, choose_geometry(risk, self.seed), tol)
+            return _first_state(risk, params, choose_geometry(risk, self.seed), goal)
 
     def step(self, risk: Risk, state: State) -> DualState:
         assert isinstance(state, DualState)
-        before = float(state.gaps.sum())
+        before, enough = float(state.gaps.sum()), state.goal.allowed(state.point.value)
         if state.late and (state.geometry.proximal or risk.bias):
             with single_threaded_blas:
                 _change_reach(risk, state, self.seed)
-        if before <= state.goal:
+        if before <= enough:
             # The certificate did not confirm the estimate: look at every row of every group, round off nothing.
             state.rests[...] = 0
             state.gaps[...] = np.inf
             state.vain += 1
             _refresh(risk, state)
-        goal = max(0.1 * before, 0.8 * state.goal) if before > state.goal else 0.3 * before
+        goal = max(0.1 * before, 0.8 * enough) if before > enough else 0.3 * before
         goal = min(goal, 0.03 * risk.null_value)
         with single_threaded_blas:
             for _ in range(TURNS):
@@ -128,7 +130,7 @@ class DualCoordinateDescent(Solver):
                 if state.gaps.sum() <= goal:
                     break
             state.late = bool(state.gaps.sum() > goal)
-        state.estimate = float(state.gaps.sum()) / risk.null_value
+        state.estimate = float(state.gaps.sum())
         state.vain += not state.estimate < state.least
         state.least = min(state.least, state.estimate)
         state.stuck = state.vain >= VAIN
@@ -174,7 +176,7 @@ class DualCoordinateDescent(Solver):
         state.outer_share = float(outer.sum()) / max(float(state.gaps.sum()), 1e-300)
 
 
-def _first_state(risk: Risk, params: Params, geometry: Geometry, tol: float) -> DualState:
+def _first_state(risk: Risk, params: Params, geometry: Geometry, goal: Goal) -> DualState:
     cold = not params.flat.any()
     point = risk.null_point if cold else risk.scored(params)
     duals = np.zeros((risk.n_rows, risk.n_outputs)) if cold else _derived_duals(risk, point.scores)
@@ -216,7 +218,7 @@ def _first_state(risk: Risk, params: Params, geometry: Geometry, tol: float) -> 
         ages=np.zeros(groups, np.int64),
         excess=np.full((groups, 2), np.inf),
         gaps=np.full(groups, np.inf),
-        goal=tol * risk.null_value,
+        goal=goal,
     )
     _refresh(risk, state)
     return state

@@ -6,11 +6,13 @@ from typing import ClassVar
 from nearline.arrays import Array
 from nearline.params import Params
 from nearline.risk import Point, Risk
-from nearline.solvers._base import Solver, State
+from nearline.solvers._base import Solver
 from nearline.solvers._conditioning import Coordinates
+from nearline.solvers._goal import Goal
 from nearline.solvers._groups import Groups
 from nearline.solvers._line_search import wolfe
 from nearline.solvers._memory import Memory
+from nearline.solvers._state import State
 
 REFRESH = 25  # iterations after which scores are computed anew, not updated
 
@@ -71,7 +73,7 @@ class GradientDescent(Solver):
     def refuses(self, risk: Risk) -> str | None:
         return needs_gradient(risk, self.name)
 
-    def start(self, risk: Risk, params: Params, tol: float) -> RayState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> RayState:
         point, coordinates = risk.at(params), Coordinates(risk)
         return RayState(point, coordinates=coordinates, gradient=coordinates.pull_back(point.gradient))
 
@@ -102,7 +104,7 @@ class ConjugateGradient(Solver):
     def refuses(self, risk: Risk) -> str | None:
         return needs_gradient(risk, self.name)
 
-    def start(self, risk: Risk, params: Params, tol: float) -> RayState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> RayState:
         point, coordinates = risk.at(params), Coordinates(risk)
         return RayState(point, coordinates=coordinates, gradient=coordinates.pull_back(point.gradient))
 
@@ -150,7 +152,7 @@ class LBFGS(Solver):
     def refuses(self, risk: Risk) -> str | None:
         return needs_gradient(risk, self.name)
 
-    def start(self, risk: Risk, params: Params, tol: float) -> LbfgsState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> LbfgsState:
         point, coordinates = risk.at(params), Coordinates(risk)
         gradient = coordinates.pull_back(point.gradient)
         return LbfgsState(

@@ -8,8 +8,11 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.params import Params
 from nearline.risk import Point, Risk
-from nearline.solvers._base import Solver, State
+from nearline.solvers._base import Solver
+from nearline.solvers._goal import Goal
+from nearline.solvers._line_search import rounding
 from nearline.solvers._proximal import estimated_gap, inner, needs_smooth_loss
+from nearline.solvers._state import State
 
 
 class Metric:
@@ -82,7 +85,7 @@ class Fista(Solver):
             )
         return reason
 
-    def start(self, risk: Risk, params: Params, tol: float) -> FistaState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> FistaState:
         point = risk.at(params) if params.W.any() else risk.null_point
         return FistaState(point, metric=Metric(risk), before=point, estimate=estimated_gap(risk, point))
 
@@ -120,8 +123,7 @@ def descend(risk: Risk, state: FistaState, ahead: Point) -> Point | None:
     pull = np.zeros_like(slope.W)
     risk.add_penalty_gradient(ahead.params.W, pull)
     slope.W[...] -= pull  # the prox meets all of the penalty
-    single = ahead.scores.dtype.itemsize == 4
-    noise = (1e-7 if single else 1e-14) * abs(ahead.data_loss)
+    noise = rounding(risk, ahead)
     state.L *= 0.9
     while state.L < 1e30:
         params = metric.proximal_step(risk, ahead.params, slope, state.L)

@@ -9,9 +9,11 @@ from nearline.arrays import Array
 from nearline.losses import signs
 from nearline.params import Params
 from nearline.risk import Risk
-from nearline.solvers._base import Solver, State
+from nearline.solvers._base import Solver
+from nearline.solvers._goal import Goal
+from nearline.solvers._mean_gradient import with_mean_gradient
 from nearline.solvers._refusals import needs_elastic
-from nearline.solvers.sgd import with_mean_gradient
+from nearline.solvers._state import State
 
 SERVED = ("hinge", "weston-watkins", "crammer-singer")
 LARGEST = 2_000_000  # numbers in the constraints: beyond it a program takes minutes
@@ -21,7 +23,7 @@ LARGEST = 2_000_000  # numbers in the constraints: beyond it a program takes min
 class ProgramState(State):
     """What the one step needs to know."""
 
-    tol: float = field(kw_only=True)
+    goal: Goal = field(kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,11 @@ class LinearProgram(Solver):
     def refuses(self, risk: Risk) -> str | None:
         if risk.loss.refusal is not None:
             return f"{risk.loss.refusal}."
+        if not risk.elastic:
+            return needs_elastic(risk, self.name)
         if risk.loss.compiled not in SERVED:
             able = "'lbfgs' or 'fista'" if risk.loss.smooth else "'sgd'"
             return f"Solver '{self.name}' serves {', '.join(map(repr, SERVED))}, not '{risk.loss.name}': use {able}."
-        if not risk.elastic:
-            return needs_elastic(risk, self.name)
         if risk.l2 > 0:
             able = "'smoothing'" if risk.l1 > 0 else "'dual-coordinate-descent'"
             return f"Solver '{self.name}' takes no penalty but L1, got '{risk.regularizer.name}': use {able}."
@@ -60,16 +62,16 @@ class LinearProgram(Solver):
             )
         return None
 
-    def start(self, risk: Risk, params: Params, tol: float) -> ProgramState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> ProgramState:
         point = risk.scored(params) if params.W.any() else risk.null_point
-        return ProgramState(point, estimate=np.inf, tol=tol)
+        return ProgramState(point, estimate=np.inf, goal=goal)
 
     def step(self, risk: Risk, state: State) -> State:
         assert isinstance(state, ProgramState)
         params, duals = _joint(risk) if risk.loss.joint else _by_columns(risk)
         point = risk.at(params)
         if risk.unpenalized:
-            point = with_mean_gradient(risk, point, duals, state.tol)
+            point = with_mean_gradient(risk, point, duals, state.goal.tol)
         state.point, state.duals, state.estimate, state.stuck = point, duals, 0.0, True
         return state
 

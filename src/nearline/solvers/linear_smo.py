@@ -9,8 +9,10 @@ from nearline.arrays import Array, Design, back_product
 from nearline.losses import signs
 from nearline.params import Params
 from nearline.risk import Risk
-from nearline.solvers._base import Solver, State
+from nearline.solvers._base import Solver
+from nearline.solvers._goal import Goal
 from nearline.solvers._refusals import needs_elastic
+from nearline.solvers._state import State
 from nearline.solvers.smo import Problem, certificates, smo
 
 LARGEST = 8192  # rows of the largest Gram matrix (0.5 GB)
@@ -61,7 +63,7 @@ class SMO(Solver):
             )
         return None
 
-    def start(self, risk: Risk, params: Params, tol: float) -> SMOState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> SMOState:
         point = risk.scored(params) if params.W.any() else risk.null_point
         y = signs(risk.targets, risk.n_outputs)
         C = risk.weights / (risk.total_weight * risk.alpha)

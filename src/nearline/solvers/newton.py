@@ -1,5 +1,6 @@
 """Newton's method in three dresses: with the Hessian as a matrix, as IRLS, and by conjugate gradients (SPEC D5, D6)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -9,12 +10,14 @@ from nearline.arrays import Array
 from nearline.params import Params
 from nearline.passes import Passes, passes_for
 from nearline.risk import Risk
-from nearline.solvers._base import Solver, State
+from nearline.solvers._base import Solver
 from nearline.solvers._conditioning import Coordinates
+from nearline.solvers._goal import Goal
 from nearline.solvers._groups import Groups, dots, ratio
 from nearline.solvers._line_search import wolfe
 from nearline.solvers._refusals import needs_elastic
 from nearline.solvers._sampling import standardized_rows
+from nearline.solvers._state import State
 from nearline.solvers.first_order import RayState, advance, needs_gradient
 
 LARGEST_HESSIAN = 4000  # rows of a Hessian that is still worth forming
@@ -58,7 +61,7 @@ class Newton(Solver):
             return f"Solver '{self.name}' would form a Hessian of {size} rows ({memory}): use 'newton-cg' or 'lbfgs'."
         return reason
 
-    def start(self, risk: Risk, params: Params, tol: float) -> NewtonState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> NewtonState:
         coordinates = Coordinates(risk)
         state = NewtonState(risk.at(params), coordinates=coordinates)
         mean, _ = risk.passes.column_moments
@@ -127,9 +130,7 @@ class NewtonCgState(RayState):
     """Ray state with the tolerance that the inner iterations aim at."""
 
     first_norm: float = field(default=1.0, kw_only=True)
-    enough: float = field(
-        default=0.0, kw_only=True
-    )  # squared residual that the tolerance does not ask to go below
+    enough: Callable[[float], float] = field(kw_only=True)  # squared residual that will do, given the risk
 
 
 @dataclass(frozen=True)
@@ -153,15 +154,19 @@ class NewtonCG(Solver):
             )
         return reason
 
-    def start(self, risk: Risk, params: Params, tol: float) -> NewtonCgState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> NewtonCgState:
         point, coordinates = risk.at(params), Coordinates(risk)
         gradient = coordinates.pull_back(point.gradient)
         norm = float(np.linalg.norm(gradient))
         # The residual is the gradient to come, in units of z, and the gap |dP/dW|^2 / (2 alpha): half of tol is left
         # for what the quadratic model misses.
-        enough = risk.l2 * tol * risk.null_value / float((coordinates.unit**2).max(initial=1e-300))
+        widest = float((coordinates.unit**2).max(initial=1e-300))
         return NewtonCgState(
-            point, coordinates=coordinates, gradient=gradient, first_norm=norm, enough=enough
+            point,
+            coordinates=coordinates,
+            gradient=gradient,
+            first_norm=norm,
+            enough=lambda value: risk.l2 * goal.allowed(value) / widest,
         )
 
     def step(self, risk: Risk, state: State) -> State:
@@ -178,10 +183,11 @@ class NewtonCG(Solver):
         g = groups.split(state.gradient)
         first = dots(g, g)
         forcing = min(0.1, (float(np.sqrt(first.sum())) / max(state.first_norm, 1e-300)) ** 0.5)
+        enough = state.enough(state.point.value)
         d, r = np.zeros_like(g), -g
         p, rr = r.copy(), first
         for _ in range(self.inner_iter):
-            if (rr <= forcing**2 * first).all() or rr.sum() <= state.enough:
+            if (rr <= forcing**2 * first).all() or rr.sum() <= enough:
                 break
             direction = state.coordinates.to_params(like(groups.join(p)))
             Hp = groups.split(state.coordinates.pull_back(risk.hessian_product(state.point, direction)))

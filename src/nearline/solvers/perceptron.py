@@ -10,8 +10,10 @@ from nearline.arrays import Array, Design, as_design
 from nearline.losses import MulticlassPerceptron, PerceptronLoss, signs
 from nearline.params import Params
 from nearline.risk import Point, Risk
-from nearline.solvers._base import Solver, State
+from nearline.solvers._base import Solver
+from nearline.solvers._goal import Goal
 from nearline.solvers._sgd_steps import rows_of
+from nearline.solvers._state import State
 from nearline.targets import checked_targets
 
 MULTICLASS = ("joint", "argmax", "one-vs-rest")
@@ -177,7 +179,7 @@ class PerceptronRule(Solver):
             return "The perceptron rule needs one class for each row: give class numbers as targets."
         return None
 
-    def start(self, risk: Risk, params: Params, tol: float) -> PerceptronState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> PerceptronState:
         return PerceptronState(self._point(risk, params))
 
     def step(self, risk: Risk, state: State) -> State:

@@ -9,12 +9,13 @@ from nearline.arrays import Array
 from nearline.params import Params
 from nearline.risk import Risk
 from nearline.solvers._axes import PrincipalAxes, principal_axes
-from nearline.solvers._base import State
 from nearline.solvers._conditioning import Coordinates
+from nearline.solvers._goal import Goal
 from nearline.solvers._groups import Groups
 from nearline.solvers._memory import Memory
 from nearline.solvers._preconditioner import Preconditioner, leading_size, precondition, row_mass
 from nearline.solvers._refusals import needs_elastic
+from nearline.solvers._state import State
 from nearline.solvers.first_order import LBFGS, LbfgsState, advance, remember
 from nearline.solvers.newton import needs_curvature
 
@@ -50,7 +51,7 @@ class PreconditionedLBFGS(LBFGS):
             )
         return reason
 
-    def start(self, risk: Risk, params: Params, tol: float) -> PreconditionedState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> PreconditionedState:
         point, coordinates = risk.at(params), Coordinates(risk, plain_if_tame=True)
         axes = principal_axes(risk, coordinates)
         gradient = coordinates.pull_back(point.gradient)

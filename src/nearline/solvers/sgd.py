@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,11 +10,14 @@ from nearline.arrays import Array, Design
 from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
-from nearline.risk import Point, Risk, named
-from nearline.solvers._base import Solver, State
+from nearline.risk import Risk, named
+from nearline.solvers._base import Solver
+from nearline.solvers._goal import Goal
+from nearline.solvers._mean_gradient import with_mean_gradient
 from nearline.solvers._refusals import needs_elastic
 from nearline.solvers._sgd_steps import Batch, Duals, Progress, as_rows, check_eta, sgd_step, strengths
 from nearline.solvers._sgd_zeros import with_zeros
+from nearline.solvers._state import State
 from nearline.targets import checked_targets
 
 # eta_t from (eta, l2 = alpha times the strength of |W|^2 / 2, decay, t = number of steps taken before).
@@ -36,7 +39,7 @@ class SGDState(State):
     random: np.random.Generator = field(kw_only=True)
     row_duals: Duals | None = field(kw_only=True)  # losses with kinks have no gradient to derive duals from
     largest_eta: float = field(kw_only=True)
-    tol: float = field(kw_only=True)
+    goal: Goal = field(kw_only=True)
     passes: int = 0
     last_move: Array | None = None
     turning: float = 0.0  # sum of inner products of successive moves, since eta was last lowered
@@ -114,7 +117,7 @@ class SGD(Solver):
     def refuses(self, risk: Risk) -> str | None:
         return needs_elastic(risk, self.name) if risk.loss.refusal is None else f"{risk.loss.refusal}."
 
-    def start(self, risk: Risk, params: Params, tol: float) -> SGDState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> SGDState:
         visited = np.flatnonzero(risk.weights > 0)
         weights = risk.weights * (len(visited) / risk.total_weight)  # of mean 1 over the visited rows
         rows = Batch(
@@ -140,7 +143,7 @@ class SGD(Solver):
             random=np.random.default_rng(self.seed),
             row_duals=duals,
             largest_eta=progress.eta,
-            tol=tol,
+            goal=goal,
         )
 
     def step(self, risk: Risk, state: State) -> State:
@@ -170,9 +173,10 @@ class SGD(Solver):
             state.point = with_zeros(risk, state.progress.mean, state.progress.params, state.duals)
         else:
             state.point = look(self.answer(state.progress, risk.l1))
+        check_finite(state.point.value, state.progress, state.rows)
         state.estimate = None
         if state.duals is not None and risk.unpenalized:
-            state.point = with_mean_gradient(risk, state.point, state.duals, state.tol)
+            state.point = with_mean_gradient(risk, state.point, state.duals, state.goal.tol)
 
     def _adapt(self, state: SGDState, move: Array) -> None:
         """Halve eta if the passes since it was last lowered have, on the whole, turned back."""
@@ -254,30 +258,16 @@ class SGD(Solver):
         batch.run(progress, self.batch_size, etas, shares, duals)
         progress.t += len(t)
         progress.total_share += float(shares.sum())
-        if not np.isfinite(progress.params.flat).all():
-            raise ValueError(
-                f"SGD diverged with eta = {progress.eta:g}: a step that is safe for these rows is "
-                f"{batch.safe_eta():g}. Give a smaller eta, or eta=None to have it chosen."
-            )
+        check_finite(progress.params.flat, progress, batch)
 
 
-def with_mean_gradient(risk: Risk, point: Point, duals: Array, tol: float) -> Point:
-    """The point with the mean of the gradients taken, g = (1/S) sum_i s_i u_i x_i^T, in place of one at a kink.
-
-    Without a penalty there is no gap, and the gradient test of a loss with kinks needs the right sub-gradient. By
-    Fenchel's inequality g is an epsilon-sub-gradient at the point, epsilon = (1/S) sum_i s_i (loss(f_i) + loss*(u_i)
-    - u_i.f_i); it is taken only where epsilon <= tol P(W = 0), else the test must fail.
-    """
-    conjugate = risk.loss.conjugate(duals, risk.targets)
-    if conjugate is None:
-        return point
-    scores = point.scores.astype(np.float64)
-    excess = risk.loss.value(scores, risk.targets) + conjugate - (duals * scores).sum(axis=1)
-    if not risk.weights @ excess <= tol * risk.null_value * risk.total_weight:
-        return point
-    gradients = duals * risk.weights[:, None] / risk.total_weight
-    bias = gradients.sum(axis=0) if risk.bias else np.zeros(risk.n_outputs)
-    return replace(point, gradient=Params.of(risk.passes.back_product(gradients), bias))
+def check_finite(numbers: Any, progress: Progress, batch: Batch) -> None:
+    """Steps that are too large show in the parameters, and before that in the risk."""
+    if not np.isfinite(numbers).all():
+        raise ValueError(
+            f"SGD diverged with eta = {progress.eta:g}: a step that is safe for these rows is "
+            f"{batch.safe_eta():g}. Give a smaller eta, or eta=None to have it chosen."
+        )
 
 
 __all__ = ["SCHEDULES", "SGD", "Progress", "SGDState", "sgd_step"]

@@ -8,8 +8,10 @@ import numpy as np
 from nearline.arrays import Design
 from nearline.params import Params
 from nearline.risk import Risk
-from nearline.solvers._base import Solver, State, minimize
+from nearline.solvers._base import Solver, minimize
+from nearline.solvers._goal import Goal
 from nearline.solvers._refusals import needs_elastic
+from nearline.solvers._state import State
 from nearline.solvers.coordinate_descent import CoordinateDescent
 
 
@@ -18,7 +20,7 @@ class SmoothingState(State):
     """The best point so far is the state's; the next risk starts from the last."""
 
     stretch: float = field(kw_only=True)  # over which the next loss is rounded off
-    tol: float = field(kw_only=True)
+    goal: Goal = field(kw_only=True)
     X: Design = field(kw_only=True)  # in float64: slopes over a short stretch multiply the errors of scores
     last: Params = field(kw_only=True)
     vain: int = 0  # stretches in a row that brought nothing
@@ -53,14 +55,14 @@ class Smoothing(Solver):
             return f"Solver '{self.name}' cannot round off the kinks of loss '{risk.loss.name}': use {able}."
         return None
 
-    def start(self, risk: Risk, params: Params, tol: float) -> SmoothingState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> SmoothingState:
         warm = bool(params.W.any())
         point = risk.scored(params) if warm else risk.null_point
         return SmoothingState(
             point,
             estimate=np.inf,
             stretch=0.01 if warm else 1.0,
-            tol=tol,
+            goal=goal,
             X=risk.X.astype(np.float64, copy=False),
             last=point.params,
         )
@@ -79,11 +81,12 @@ class Smoothing(Solver):
             bias=risk.bias,
             n_classes=risk.n_classes,
         )
-        aim = max(0.2 * state.tol, 0.05 * state.stretch)
-        state.last = minimize(rounded, CoordinateDescent(), state.last, tol=aim).params
+        enough = 0.2 * state.goal.allowed(state.point.value) / rounded.null_value
+        aim = max(enough, 0.05 * state.stretch)
+        state.last = minimize(rounded, CoordinateDescent(), state.last, tol=aim, relative_to="null").params
         point = risk.scored(state.last)
         duals = loss.value_and_gradient(rounded.passes.scores(state.last), risk.targets)[1]
-        gap = risk.gap(point, duals)
+        _, gap = risk.certify(point, duals)
         assert gap is not None
         assert state.estimate is not None
         state.vain += 1

@@ -202,7 +202,7 @@ class KernelLogistic(KernelFamily):
         loss = LOSSES["logistic" if len(known) == 2 else "softmax"]
         risk = Risk(Z, targets.astype(np.int32), loss=loss, weights=fold.weights, n_classes=len(known))
         order = sorted(grid, key=lambda number: -grid[number]["alpha"])
-        solved = solutions(risk, [grid[number]["alpha"] for number in order], "auto", 1e-3)
+        solved = solutions(risk, [grid[number]["alpha"] for number in order], "auto", 1e-3, "null")
         for number, (_, solution) in zip(order, solved, strict=True):
             fitted = perf_counter()
             scores = K_test[:, marks.rows] @ marks.coefficients(solution.params.W) + solution.params.b

@@ -20,7 +20,7 @@ from nearline.selection.families._base import Family, Fold, Outcome
 from nearline.selection.path import solutions
 from nearline.solvers import RidgeFactorization, Solution, minimize
 
-TOL = 1e-3  # of the fits on folds; the winner is fitted to its own tolerance
+TOL = 1e-3  # of the fits on folds, relative to the null risk; the winner is fitted to its own tolerance
 STEPS = {"quick": 1.0, "default": 0.5, "thorough": 0.25}  # between alphas, in powers of ten
 # From the largest useful alpha down, in powers of ten. L2: from a tenth of the variance of the rows.
 DECADES = {"quick": 4.0, "default": 4.0, "thorough": 6.0}
@@ -74,8 +74,9 @@ class Path(Family):
             start = perf_counter()
 
     def _solutions(self, risk: Risk, alphas: list[float]) -> Iterator[Solution]:
-        """From large alphas to small, each from the last."""
-        return (solution for _, solution in solutions(risk, alphas, self.model.solver, self.tol))
+        """From large alphas to small, each from the last. Only labels count: the null risk is the scale."""
+        solved = solutions(risk, alphas, self.model.solver, self.tol, "null")
+        return (solution for _, solution in solved)
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
         return self.effort * super().cost(fold, grid)
@@ -129,7 +130,8 @@ class LeastSquaresPath(Path):
         codes = Squared().codes(risk.targets, risk.n_outputs)
         factors = RidgeFactorization(risk.X, codes, risk.weights, bias=risk.bias)
         for alpha in alphas:
-            yield minimize(risk.with_alpha(alpha), self.model.solver, factors.solution(alpha), tol=self.tol)
+            start = factors.solution(alpha)
+            yield minimize(risk.with_alpha(alpha), self.model.solver, start, tol=self.tol, relative_to="null")
 
 
 def _note(solution: Solution) -> str:

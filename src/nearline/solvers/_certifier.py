@@ -1,0 +1,160 @@
+"""When a fit is done: the certificate of what is delivered, asked for when it may be small, and the end of progress."""
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.params import Params
+from nearline.risk import Point, Risk
+from nearline.solvers._delivery import canonical, delivered, rounded
+from nearline.solvers._goal import Goal
+from nearline.solvers._mean_gradient import with_mean_gradient
+from nearline.solvers._state import State, Status
+
+ROUNDINGS = 3  # points good enough but for the rounding of their parameters that end a fit
+
+
+class Certifier:
+    """Decides after each iteration whether the fit is done. The gap costs a pass: it is asked when it may be small.
+
+    Whatever a solver computes in, gap and gradient are those of the parameters that the user gets, in float64.
+    """
+
+    def __init__(self, risk: Risk, goal: Goal, start: Point, *, descends: bool = False) -> None:
+        self.risk, self.goal, self.point = risk, goal, start
+        self.gap: float | None = None
+        self.gradient_test: float | None = None
+        self.status = Status.MAX_ITER
+        self.next_check = 0
+        self.progress = Progress(float(np.finfo(risk.X.dtype).eps)) if descends else None
+        self.rounds = risk.X.dtype != np.float64  # whether parameters lose digits when they are delivered
+        self.delivered = not self.rounds  # whether the point is what the user gets
+        self.lost = 0  # points that rounding has spoiled
+        self.caution = 1.0  # what the next point's gap should be, in units of what is allowed
+        self.has_gap = (
+            not risk.unpenalized
+            and (risk.elastic or risk.regularizer.knows("conjugate"))
+            and risk.loss.conjugate(np.zeros((0, risk.n_outputs)), risk.targets[:0]) is not None
+        )
+
+    def check(self, state: State, n_iter: int, last: bool) -> bool:
+        if not np.isfinite(state.point.value):
+            self.status, self.gap, self.gradient_test = Status.NOT_FINITE, None, None
+            return True
+        self.point, self.delivered = state.point, not self.rounds
+        if self._separated(state.point):
+            self.status = Status.NO_MINIMIZER
+            self.gradient_test = self.risk.gradient_test(state.point)
+            return True
+        state.stuck = state.stuck or (self.progress is not None and self.progress.ended(state.point, n_iter))
+        if not (last or state.stuck or self._promising(state, n_iter)):
+            return False
+        reached = self._reached(state)
+        if reached:
+            self.status = Status.CONVERGED
+        elif self.lost >= ROUNDINGS or (state.stuck and self.lost):
+            self.status = Status.LIMITED_PRECISION
+            return True
+        elif state.stuck:
+            self.status = Status.PRECISION
+        return reached or state.stuck
+
+    def _reached(self, state: State) -> bool:
+        """Whether the parameters have reached the tolerance, by their gap or, where there is none, their gradient."""
+        reached = self._gap_reached(state) if self.has_gap else self._gradient_reached(state)
+        if reached and not (state.fresh or self.rounds):
+            # A certificate is for the parameters: scores that carry the rounding of many steps do not do.
+            state.point, state.fresh = self.risk.at(state.point.params), True
+            return self._reached(state)
+        return reached
+
+    def _gap_reached(self, state: State) -> bool:
+        risk, goal = self.risk.exact, self.goal
+        given = risk.scored(state.point.params) if self.rounds else state.point
+        point, gap = risk.certify(given, state.duals, goal.allowed(given.value))
+        assert gap is not None
+        bound, reached = point.value - gap, gap <= goal.allowed(point.value)
+        # A better b is taken only where it ends the fit: else the solver's own point is what was reached.
+        self.point = point if reached else given
+        if self.rounds:
+            # The bound holds for any parameters, and is best where it was found: it is used for the rounded ones too.
+            self.point, self.delivered = rounded(self.risk, self.point, bound + goal.allowed(bound)), True
+            whole, reached = reached, self.point.value - bound <= goal.allowed(self.point.value)
+            self._lose(whole and not reached)
+        self.gap = abs(self.point.value - bound) / goal.unit(self.point.value)
+        return reached
+
+    def _gradient_reached(self, state: State) -> bool:
+        self.gradient_test = self.risk.gradient_test(state.point)
+        if self.gradient_test > self.goal.tol or not self.rounds:
+            return self.gradient_test <= self.goal.tol
+        self.point, self.delivered = self.risk.exact.scored(delivered(self.risk, state.point.params)), True
+        self.gradient_test = self._exact_gradient_test(self.point, state.duals)
+        reached, whole = self.gradient_test <= self.goal.tol, self.risk.exact.scored(state.point.params)
+        self._lose(not reached and self._exact_gradient_test(whole, state.duals) <= self.goal.tol)
+        return reached
+
+    def _exact_gradient_test(self, point: Point, duals: Array | None) -> float:
+        risk = self.risk.exact
+        return risk.gradient_test(
+            point if duals is None else with_mean_gradient(risk, point, duals, self.goal.tol)
+        )
+
+    def _lose(self, by_rounding: bool) -> None:
+        """Where delivered parameters do not reach what the solver's own did, ask for a better point next."""
+        if by_rounding:
+            self.lost += 1
+            self.caution *= 0.3
+
+    def answer(self) -> tuple[Params, float]:
+        """Parameters as the user gets them, and their risk."""
+        if not self.rounds:
+            return canonical(self.risk, self.point.params), self.point.value
+        if not self.delivered:
+            self.point = self.risk.exact.scored(delivered(self.risk, self.point.params))
+        return self.point.params, self.point.value
+
+    def _promising(self, state: State, n_iter: int) -> bool:
+        """Whether the certificate is worth its price now."""
+        if not self.has_gap:
+            return True
+        risk, enough = self.risk, self.caution * self.goal.allowed(state.point.value)
+        if state.estimate is not None:
+            return state.estimate <= enough
+        if risk.loss.smooth and risk.l1 == 0 and risk.l2 > 0 and state.duals is None:
+            # With u = the gradient of the loss and b at its best, P - D = |dP/dW|^2 / (2 alpha l2) exactly.
+            estimate = float(np.vdot(state.point.gradient.W, state.point.gradient.W)) / (2.0 * risk.l2)
+            bias_too = float(np.abs(state.point.gradient.b).max(initial=0.0)) <= 10.0 * self.goal.tol**0.5
+            return bias_too and estimate <= enough
+        if n_iter < self.next_check:
+            return False
+        self.next_check = n_iter + 1 + n_iter // 8
+        return True
+
+    def _separated(self, point: Point) -> bool:
+        """SPEC D14: an iterate with all margins > 0 proves that an unpenalized logistic risk has no minimizer."""
+        risk = self.risk
+        if (
+            not risk.unpenalized
+            or risk.loss.compiled not in ("logistic", "softmax")
+            or risk.targets.ndim == 2
+        ):
+            return False
+        return risk.passes.smallest_margin(point.scores) > 0
+
+
+class Progress:
+    """Whether a method still gets anywhere: lowers the value by more than rounding, or shortens the gradient."""
+
+    PATIENCE = 100  # iterations without progress that end a fit
+
+    def __init__(self, eps: float) -> None:
+        self.eps = eps
+        self.value = self.norm = np.inf
+        self.last = 0
+
+    def ended(self, point: Point, n_iter: int) -> bool:
+        norm = float(np.linalg.norm(point.gradient.flat))
+        if point.value < self.value - self.eps * abs(self.value) or norm < 0.9 * self.norm:
+            self.last = n_iter
+            self.value, self.norm = min(self.value, point.value), min(self.norm, norm)
+        return n_iter - self.last >= self.PATIENCE

@@ -1,0 +1,44 @@
+"""How good a fit has to be, in units that are said."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nearline.risk import Risk
+
+SCALES = ("risk", "null")
+
+
+@dataclass(frozen=True)
+class Goal:
+    """P - D <= tol * unit, where the unit is the risk P itself or the null risk P(W = 0, best b).
+
+    The risk is the scale for a model: whatever alpha, its risk is right to tol and, with an L2 penalty, its weights are
+    off by at most |W - W*|^2 <= 2 tol P / alpha. Where rows are separable and alpha is small, the null risk is larger by
+    orders of magnitude: it is the scale for fits of which only the labels count.
+    """
+
+    tol: float
+    null: float | None = None  # the null risk where that is the unit
+
+    @classmethod
+    def of(cls, risk: Risk, tol: float, relative_to: str) -> "Goal":
+        return cls(tol, risk.null_value if relative_to == "null" else None)
+
+    def unit(self, value: float) -> float:
+        """What the gap of a point with this risk is divided by; positive, so that a risk of 0 has a gap of 0."""
+        return max(value if self.null is None else self.null, float(np.finfo(float).tiny))
+
+    def allowed(self, value: float) -> float:
+        """The largest P - D that will do at a point with this risk."""
+        return self.tol * self.unit(value)
+
+
+def checked_scale(relative_to: Any) -> str:
+    """The name of a unit."""
+    if relative_to not in SCALES:
+        raise ValueError(
+            f"relative_to must be 'risk' (P - D <= tol P) or 'null' (P - D <= tol P(W = 0)), got {relative_to!r}."
+        )
+    return str(relative_to)
