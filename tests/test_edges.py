@@ -14,8 +14,11 @@ from nearline.selection.families import families
 from nearline.selection.families.kernels import GAMMA, SupportVectors
 from nearline.selection.fold_data import Rows
 from nearline.selection.kernel_scores import KernelScores
+from nearline.selection.leaderboard import Entry, Leaderboard
+from nearline.selection.path_scores import PathScores
 from nearline.selection.progress import Silent
 from nearline.selection.scoring import as_scorers
+from nearline.selection.sweep_result import Sweep
 
 
 @pytest.mark.parametrize(
@@ -135,6 +138,35 @@ def test_results_say_that_the_best_is_at_an_end():
         ("alpha", "smallest"),
         ("gamma", "largest"),
     ]
+
+
+def test_means_that_differ_by_rounding_are_equal():
+    """The larger alpha and k are taken among equals: the order of the folds must not decide."""
+    folds = np.array([0.1, 0.7, 0.3, 0.9, 0.6])
+    orders = [np.random.default_rng(i).permutation(folds) for i in range(50)]
+    low, high = min(orders, key=np.mean), max(orders, key=np.mean)
+    assert low.mean() < high.mean()
+    scores = np.array([low, high])
+    assert PathScores(np.array([1.0, 0.1]), scores, scores).best == 0
+    cells = np.zeros((1, 1, 2))
+    swept = Sweep(
+        np.array([1, 5]),
+        ("l2",),
+        ("uniform",),
+        np.array([[[high, low]]]),
+        cells[0],
+        cells,
+        cells[0, 0],
+        cells,
+        "accuracy",
+    )
+    assert swept.best["n_neighbors"] == 5
+
+    def entry(alpha, scores):
+        return Entry("path", "as-is", {"alpha": alpha}, {"accuracy": scores}, 0.0, 0.0, 8, "alpha")
+
+    board = Leaderboard([entry(0.1, high), entry(1.0, low)], as_scorers("accuracy"), 0.25)
+    assert board.best.parameters["alpha"] == 1.0
 
 
 # -- judged on the largest fold ---------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from scipy.stats import binomtest
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import brier_score_loss, log_loss
+from sklearn.model_selection import KFold, RepeatedStratifiedKFold, TimeSeriesSplit
 
 from nearline import TryThemAll
 from nearline.answers import Answers, Known
@@ -135,3 +136,22 @@ def test_groups_and_weights_are_heeded():
     weights = np.where(codes == 1, 0.0, 1.0)  # the rows that it finds do not count
     weighted = against_on_rows(answers, trivial, Judged(codes, classes, weights), accuracy, interval)
     assert weighted.better is False
+
+
+def test_class_weights_do_not_change_which_class_is_most_frequent():
+    X, y = noise()
+    y = np.where(y == "yes", "a", "no")  # the rare class comes first in order
+    contest = TryThemAll("quick", include=["majority"], class_weight="balanced", progress="silent").fit(X, y)
+    assert contest.leaderboard_.mean(contest.best_) == pytest.approx(np.mean(y == "no"), abs=0.01)
+    assert set(contest.predict(X)) == {"no"}
+
+
+def test_rows_are_told_apart_by_rows_only_where_each_is_left_out_once():
+    X, y = load_iris(return_X_y=True)
+    options = {"include": ["nearest centroid"], "progress": "silent", "test": None}
+    once = TryThemAll("quick", folds=KFold(5, shuffle=True, random_state=0), **options).fit(X, y)
+    twice = TryThemAll("quick", folds=RepeatedStratifiedKFold(n_splits=5, n_repeats=2), **options).fit(X, y)
+    rng = np.random.default_rng(0)
+    order = rng.permutation(150)
+    later = TryThemAll("quick", folds=TimeSeriesSplit(4), **options).fit(X[order], y[order])
+    assert [one.leaderboard_.n_rows for one in (once, twice, later)] == [150, None, None]

@@ -10,7 +10,7 @@ import numpy as np
 from nearline.arrays import Array
 
 LATTICE = 0.25  # steps of a grid are multiples of a quarter of a power of ten
-ROUNDING = 1e-12  # scores that differ by less are equal
+ROUNDING = 1e-12  # means that differ by less, relatively, are equal
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,13 @@ class Edge:
         return f"{where} ({self.why}): values beyond may be better"
 
 
+def equally_best(means: Any) -> Array:
+    """Which means are the largest, but for the rounding of sums over folds."""
+    m = np.asarray(means, dtype=np.float64)
+    top = np.nanmax(m)
+    return np.asarray(m >= top - ROUNDING * abs(top))
+
+
 def at_end(values: Any, means: Any) -> bool | None:
     """Whether the best mean (larger is better) is at an end of the values: True at the largest, False at the smallest.
 
@@ -43,8 +50,7 @@ def at_end(values: Any, means: Any) -> bool | None:
     if len(m) < 2:
         return None
     best = int(np.argmax(m))
-    others = np.delete(m, best)
-    if others.max() >= m[best] - ROUNDING * max(1.0, abs(m[best])):
+    if equally_best(m).sum() > 1:
         return None
     if given[best] == given.max():
         return True

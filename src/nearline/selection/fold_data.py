@@ -73,9 +73,10 @@ class FoldData:
         X_train, X_test = self._prepared[way.name].fold(train, test)
         gram = way.gives == "gram"
         squares = self._prepared[way.name].squares[test] if gram else None
-        fold = Fold(
-            X_train, self.rows.codes[train], self._weights(train), X_test, self.rows.classes, gram, squares
-        )
+        rows = self.rows
+        own = None if rows.weights is None else rows.weights[train]
+        codes, weights = rows.codes[train], self._weights(train)
+        fold = Fold(X_train, codes, weights, X_test, rows.classes, gram, squares, row_weights=own)
         self._make_room(way, fold)
         if self._used() + 1.3 * fold.data_bytes <= self.memory:
             kept[f] = fold

@@ -66,10 +66,10 @@ def as_folds(folds: Any, y: Array, *, stratified: bool, seed: int) -> Folds:
             f"Unknown folds {folds!r}: give a number, 'leave-one-out', each row's fold number, or a scikit-learn splitter."
         )
     pairs = [(np.asarray(train), np.asarray(test)) for train, test in split(np.zeros((n, 1)), y)]
-    return _several(Folds(n, _partition(n, pairs), pairs))
+    return _several(Folds(n, partition(n, pairs), pairs))
 
 
-def _partition(n: int, pairs: list[tuple[Array, Array]]) -> Array | None:
+def partition(n: int, pairs: list[tuple[Array, Array]]) -> Array | None:
     """Each row's fold, if every row is left out exactly once and trained on in all other folds."""
     numbers = np.full(n, -1)
     for f, (train, test) in enumerate(pairs):

@@ -10,7 +10,7 @@ from nearline.arrays import Array
 from nearline.estimators import KernelLeastSquares, KernelLogisticRegression, KernelSVM
 from nearline.estimators._base import encoded
 from nearline.kernels import RBF, Kernel, as_kernel
-from nearline.selection.edges import Edge, edge_of
+from nearline.selection.edges import Edge, edge_of, equally_best
 from nearline.selection.families import Fold
 from nearline.selection.families.kernels import KernelFamily, KernelLogistic, KernelRidge, SupportVectors
 from nearline.selection.path import checked_alphas
@@ -39,13 +39,13 @@ class KernelScores:
     @property
     def best(self) -> dict[str, Any]:
         """Parameters with the best mean; the first kernel and the larger alpha among equals."""
-        k, a = np.unravel_index(int(np.argmax(self.mean)), self.mean.shape)
+        k, a = np.unravel_index(int(np.argmax(equally_best(self.mean))), self.mean.shape)
         return {"kernel": self.kernels[k], "alpha": float(self.alphas[a])}
 
     @property
     def edges(self) -> list[Edge]:
         """Where the best alpha, or gamma of Gaussian kernels, is at an end of those given: values beyond may be better."""
-        k, a = np.unravel_index(int(np.argmax(self.mean)), self.mean.shape)
+        k, a = np.unravel_index(int(np.argmax(equally_best(self.mean))), self.mean.shape)
         found = [edge_of("alpha", self.alphas, self.mean[k])]
         gammas = [kernel.gamma for kernel in self.kernels if isinstance(kernel, RBF)]
         if len(gammas) == len(self.kernels):

@@ -83,8 +83,11 @@ class Leaderboard:
         return self.entries[0]
 
     def mean(self, entry: Entry, score: str | None = None) -> float:
-        """Over folds; NaN if it is undefined on one of them."""
-        return float(np.mean(entry.scores[score or self.primary.name]))
+        """Over folds; NaN if it is undefined on one of them.
+
+        To twelve digits: what differs beyond them is the order in which folds were added up.
+        """
+        return float(f"{np.mean(entry.scores[score or self.primary.name]):.12g}")
 
     def deviation(self, entry: Entry, score: str | None = None) -> float:
         """Standard deviation over folds."""
@@ -220,6 +223,7 @@ class Leaderboard:
         return [
             *table([head, *rows]),
             f"{len(self)} candidates; mean ± standard deviation over {folds} folds; the best of each family.",
+            "fit, predict: time per fold, of a path from the candidate before; size: what the model keeps.",
             OPTIMISTIC,
             "* not distinguishable from the best of these by a paired comparison (approximate).",
             "Linear models are certified to 1e-3 of the null risk on folds, the chosen one to 1e-4 of its own risk.",

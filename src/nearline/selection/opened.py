@@ -79,6 +79,8 @@ class Opened:
         lines.append(f"  accuracy of the most frequent class: {self.majority:.4f}")
         if self.against.better is False:
             lines.append(f"  {self.against}")
+        elif 2 * self.against.missed > self.against.rare_rows:  # a good score may hide it
+            lines.append(f"  {self.against.misses}")
         if self.models > 1:
             said = f"opened {self.openings} times, for {self.models} models"
             lines.append(f"  {said}: a test that models are chosen by is no test any more")

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from nearline.arrays import Array, is_sparse
 from nearline.estimators._base import encoded
 from nearline.estimators.linear import LinearClassifier
-from nearline.selection.edges import Edge, edge_of
+from nearline.selection.edges import Edge, edge_of, equally_best
 from nearline.selection.families import Fold
 from nearline.selection.families.paths import Path
 from nearline.selection.path import checked_alphas
@@ -40,7 +40,7 @@ class PathScores:
     @property
     def best(self) -> int:
         """Number of the alpha with the best mean; the larger alpha among equals."""
-        return int(np.argmax(self.mean))
+        return int(np.argmax(equally_best(self.mean)))
 
     @property
     def one_standard_error(self) -> int:

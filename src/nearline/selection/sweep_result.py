@@ -8,7 +8,7 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.neighbors.metrics import Lq, Metric, as_metric
 from nearline.neighbors.weights import as_weights
-from nearline.selection.edges import Edge, edge_of
+from nearline.selection.edges import Edge, edge_of, equally_best
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class Sweep:
         return sorted(lines, key=lambda line: (-line["mean"], -line["k"]))
 
     def _best(self) -> tuple[int, int, int]:
-        mean = self.mean
-        i, a, b = max(np.ndindex(mean.shape), key=lambda at: (mean[at], self.ks[at[2]]))
+        best = equally_best(self.mean)
+        i, a, b = max(np.ndindex(best.shape), key=lambda at: (best[at], self.ks[at[2]]))
         return i, a, b
 
     def _parameters(self, i: int, a: int, b: int) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from nearline.selection.checks import Finding, check
 from nearline.selection.contest import Contest, Rules
 from nearline.selection.families import families
 from nearline.selection.fold_data import Rows, fitting_weights
+from nearline.selection.folds import partition
 from nearline.selection.input import NUMERIC, check_options, checked_groups, checked_rows
 from nearline.selection.leaderboard import Entry, Leaderboard, right_rows
 from nearline.selection.opened import LockedRows, Opened, fingerprint, intervals_of
@@ -173,7 +174,8 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         part = X if len(train) == len(y) else _safe_indexing(X, train)
         groups = None if groups is None else groups[train]
         self._folds = self._split.folds(codes, groups, self.folds)
-        independent = self._split.kind == "stratified"
+        # Rows left out several times, or folds in time that a splitter draws, are no independent rows.
+        independent = self._split.kind == "stratified" and partition(len(codes), self._folds) is not None
         weights = None if weights is None else weights[train]
         rows = Rows(part, codes, self.classes_, weights, self._folds, independent)
         if self.calibrate is not None:
@@ -197,7 +199,9 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
 
     def _fitted(self, X: Any, codes: Array, weights: Array | None, groups: Any) -> Any:
         """The chosen candidate on these rows, calibrated if asked for."""
-        weights = fitting_weights(codes, self.classes_, weights, self.class_weight)
+        family = {family.name: family for family in self._families()}[self.chosen_.family]
+        class_weight = self.class_weight if family.weighs_classes else None
+        weights = fitting_weights(codes, self.classes_, weights, class_weight)
         model = self.estimator(self.chosen_)
         if self.calibrate is not None:
             folds = self._calibration_folds(codes, groups)
