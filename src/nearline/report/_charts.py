@@ -88,7 +88,8 @@ def reliability_chart(curve: dict[str, Any]) -> Html:
     chart.line([(curve["confidence"][i], curve["accuracy"][i]) for i in there])
     for i in there:
         x = curve["confidence"][i]
-        chart.line([(x, curve["low"][i]), (x, curve["high"][i])], "bar")
+        if curve["low"][i] is not None:
+            chart.line([(x, curve["low"][i]), (x, curve["high"][i])], "bar")
         said = f"claimed {number(x, 2)}, found {number(curve['accuracy'][i], 2)}, {curve['count'][i]:,} rows"
         chart.dot(x, curve["accuracy"][i], 3.5, "mean", said)
     return chart.render()

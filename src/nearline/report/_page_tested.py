@@ -26,7 +26,8 @@ def tested_section(facts: dict[str, Any]) -> Html:
         h(
             "p",
             f"The chosen model, fitted on {count(test['training_rows'], 'row')}, on the {count(test['rows'], 'row')} that "
-            "were locked away. Intervals account for the choice of the test rows only.",
+            "were locked away. Intervals account for the choice of the test rows only."
+            + (" Rows count by their weights, but for the confusion matrix." if test["weighted"] else ""),
         ),
         *(h("p", said, class_="remark") for said in [*openings, *no_better(test)]),
         _scores(test),
@@ -226,8 +227,8 @@ def _reliability(test: dict[str, Any]) -> Html:
         return h("div", title, h("p", curve["said"]))
     said = (
         f"Where the model claims a probability, how often is it right? On the dashed line claims are kept. Expected "
-        f"calibration error {number(curve['expected_calibration_error'], 3)}, Brier score {number(curve['brier'], 3)}. Bars "
-        "up and down: 95% intervals; boxes below: how many rows have such a probability."
+        f"calibration error {number(curve['expected_calibration_error'], 3)}, Brier score {number(curve['brier'], 3)}. "
+        f"{'' if test['weighted'] else 'Bars up and down: 95% intervals. '}Boxes below: how many rows have such a claim."
     )
     return h(
         "div", title, h("div", h("figure", reliability_chart(curve)), h("p", said), class_="panels beside")

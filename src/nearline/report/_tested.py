@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
+from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
 from nearline.arrays import Array
 from nearline.report._plain import rounded
@@ -32,6 +32,7 @@ def opened_facts(opened: Opened) -> dict[str, Any]:
         "calibrated": opened.calibrated,
         "classes": opened.classes.tolist(),
         "positive": opened.positive,
+        "weighted": opened.weights is not None,
         "confusion": opened.confusion.tolist() if len(opened.classes) <= MOST_MATRIX else None,
         "confused": _confused(opened),
         "per_class": opened.per_class(),
@@ -74,14 +75,15 @@ def _ranking(opened: Opened) -> dict[str, Any]:
     judged, without = [], []
     for c, scores in columns.items():
         own = opened.codes == c
-        if not own.any() or own.all() or not np.isfinite(scores).all():
+        there = own if opened.weights is None else own[opened.weights > 0]
+        if not there.any() or there.all() or not np.isfinite(scores).all():
             without.append(labels[c])
             continue
-        judged.append({"class": labels[c], "code": c} | _areas(own, scores))
+        judged.append({"class": labels[c], "code": c} | _areas(own, scores, opened.weights))
     # The hardest classes first: they are what one looks for.
     judged.sort(key=lambda one: one["auc"])
     for one in judged[:MOST_CURVES]:
-        one |= _curves(opened.codes == one["code"], columns[one["code"]])
+        one |= _curves(opened.codes == one["code"], columns[one["code"]], opened.weights)
     if not judged:
         return {"said": "The test rows are of one class, so there is nothing to rank."}
     areas = [one["auc"] for one in judged]
@@ -93,18 +95,17 @@ def _ranking(opened: Opened) -> dict[str, Any]:
     }
 
 
-def _areas(own: Array, scores: Array) -> dict[str, Any]:
-    false, true, _ = roc_curve(own, scores)
+def _areas(own: Array, scores: Array, weights: Array | None) -> dict[str, Any]:
     return {
-        "auc": float(auc(false, true)),
-        "average_precision": float(average_precision_score(own, scores)),
-        "share": float(own.mean()),
+        "auc": float(roc_auc_score(own, scores, sample_weight=weights)),
+        "average_precision": float(average_precision_score(own, scores, sample_weight=weights)),
+        "share": float(np.average(own, weights=weights)),
     }
 
 
-def _curves(own: Array, scores: Array) -> dict[str, Any]:
-    false, true, _ = roc_curve(own, scores)
-    precision, recall, _ = precision_recall_curve(own, scores)
+def _curves(own: Array, scores: Array, weights: Array | None) -> dict[str, Any]:
+    false, true, _ = roc_curve(own, scores, sample_weight=weights)
+    precision, recall, _ = precision_recall_curve(own, scores, sample_weight=weights)
     # The last point, recall 0 and precision 1, stands for no threshold: the curve begins with the first row called.
     recall, precision = recall[-2::-1], precision[-2::-1]
     roc, pr = _thinned(false, true), _thinned(np.append(0.0, recall), np.append(precision[0], precision))
@@ -126,7 +127,7 @@ def _reliability(opened: Opened) -> dict[str, Any]:
     if probabilities is None:
         return {"said": "The model gives no probabilities, so there is no reliability to show."}
     truth = opened.classes[opened.codes]
-    curve = reliability_curve(truth, probabilities, opened.classes)
+    curve = reliability_curve(truth, probabilities, opened.classes, weights=opened.weights)
     return {
         "edges": rounded(curve.edges),
         "confidence": rounded(curve.confidence),
@@ -135,5 +136,5 @@ def _reliability(opened: Opened) -> dict[str, Any]:
         "low": rounded(curve.low),
         "high": rounded(curve.high),
         "expected_calibration_error": curve.expected_calibration_error,
-        "brier": brier_score(truth, probabilities, opened.classes),
+        "brier": brier_score(truth, probabilities, opened.classes, opened.weights),
     }

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import rankdata
-from sklearn.metrics import roc_auc_score
 
 from nearline.answers import Answers
 from nearline.arrays import Array
@@ -21,29 +19,29 @@ def accuracy(answers: Answers, codes: Array, classes: Array, weights: Array | No
 
 def balanced_accuracy(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
     """Mean over the classes that are there of the share found."""
-    found, _, there = _counts(answers, codes, classes, weights)
+    found, _, there = class_counts(answers, codes, classes, weights)
     return float(np.mean(found[there > 0] / there[there > 0]))
 
 
 def precision(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
     """found / called: how many of the rows called so are of the class; undefined for a class that no row is called."""
-    found, called, there = _counts(answers, codes, classes, weights)
+    found, called, there = class_counts(answers, codes, classes, weights)
     return _of_classes(found, called, called + there > 0)
 
 
 def recall(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
     """found / there: how many of the rows of the class are called so; undefined for a class without rows."""
-    found, called, there = _counts(answers, codes, classes, weights)
+    found, called, there = class_counts(answers, codes, classes, weights)
     return _of_classes(found, there, called + there > 0)
 
 
 def f1(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
     """2 found / (called + there), the harmonic mean of precision and recall; undefined where there is no such row."""
-    found, called, there = _counts(answers, codes, classes, weights)
+    found, called, there = class_counts(answers, codes, classes, weights)
     return _of_classes(2.0 * found, called + there, called + there > 0)
 
 
-def _counts(
+def class_counts(
     answers: Answers, codes: Array, classes: Array, weights: Array | None
 ) -> tuple[Array, Array, Array]:
     """Of each class the weight of rows found, called so, and there."""
@@ -64,7 +62,7 @@ def _of_classes(part: Array, whole: Array, counts: Array) -> float:
 
 def mcc(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
     """Matthews' correlation of classes and labels, cov(y, l) / sqrt(cov(y, y) cov(l, l)); 0 where one of them is constant."""
-    found, called, there = _counts(answers, codes, classes, weights)
+    found, called, there = class_counts(answers, codes, classes, weights)
     total = there.sum()
     both = found.sum() * total - there @ called
     spread = (total**2 - called @ called) * (total**2 - there @ there)
@@ -123,20 +121,24 @@ def _of_rankings(
 
 
 def _area(positive: Array, ranking: Array, weights: Array | None) -> float:
-    """The chance that a positive row is ranked above a negative one, a tie counting half: from the ranks."""
-    if weights is not None:
-        return float(roc_auc_score(positive, ranking, sample_weight=weights))
-    n, n_negative = int(positive.sum()), int((~positive).sum())
-    return float((rankdata(ranking)[positive].sum() - n * (n + 1) / 2) / (n * n_negative))
+    """The chance that a positive row is ranked above a negative one, a tie counting half."""
+    found, others = _called(positive, ranking, weights)
+    above = found - np.diff(found, prepend=0.0) / 2.0
+    return float(np.diff(others, prepend=0.0) @ above / (found[-1] * others[-1]))
 
 
 def _precision_area(positive: Array, ranking: Array, weights: Array | None) -> float:
-    """Rows of one rank are called together."""
+    found, others = _called(positive, ranking, weights)
+    return float(np.diff(found, prepend=0.0) @ (found / (found + others)) / found[-1])
+
+
+def _called(positive: Array, ranking: Array, weights: Array | None) -> tuple[Array, Array]:
+    """The weight of positive and of other rows down to each rank, from the highest; rows of one rank come together."""
     order = np.argsort(-ranking, kind="stable")
     w = np.ones(len(order)) if weights is None else weights[order]
     last = np.append(np.diff(ranking[order]) != 0, True)
-    found, called = np.cumsum(w * positive[order])[last], np.cumsum(w)[last]
-    return float(np.diff(found, prepend=0.0) @ (found / called) / found[-1])
+    is_own = positive[order]
+    return np.cumsum(w * is_own)[last], np.cumsum(w * ~is_own)[last]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from nearline.representations import is_frame
 from nearline.selection.intervals import Interval
 from nearline.selection.intervals.of_scores import Sample, interval_of
 from nearline.selection.leaderboard import shown
+from nearline.selection.measures import class_counts
 from nearline.selection.scoring import Scorer
 from nearline.selection.trivial import Against
 
@@ -46,6 +47,7 @@ class Opened:
     refitted: bool = False  # whether the model in hand has been fitted on all rows since
     calibrated: bool = False
     positive: Any = None  # the positive one of two classes
+    weights: Array | None = field(default=None, repr=False)  # of the test rows; scores and figures count them
     titles: dict[str, str] = field(default_factory=dict)  # names of scores, with what must be said with them
 
     @property
@@ -55,14 +57,14 @@ class Opened:
         return np.bincount(self.codes * C + self.answers.labels, minlength=C * C).reshape(C, C)
 
     def per_class(self) -> list[dict[str, float]]:
-        """Precision, recall, F1 and number of rows of each class; NaN where undefined."""
-        table = self.confusion
-        found, called, there = np.diag(table).astype(float), table.sum(axis=0), table.sum(axis=1)
+        """Precision, recall, F1 (weighted as the scores are) and number of rows of each class; NaN where undefined."""
+        found, called, there = class_counts(self.answers, self.codes, self.classes, self.weights)
+        rows = np.bincount(self.codes, minlength=len(self.classes))
         with np.errstate(invalid="ignore", divide="ignore"):
             precision, recall, f1 = found / called, found / there, 2 * found / (called + there)
         return [
             {"class": label, "precision": p, "recall": r, "f1": f, "rows": int(n)}
-            for label, p, r, f, n in zip(self.classes.tolist(), precision, recall, f1, there, strict=True)
+            for label, p, r, f, n in zip(self.classes.tolist(), precision, recall, f1, rows, strict=True)
         ]
 
     def __str__(self) -> str:

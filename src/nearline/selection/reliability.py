@@ -17,13 +17,17 @@ class Reliability:
     edges: Array  # (n_bins + 1,)
     confidence: Array  # (n_bins,) mean probability of the predicted class
     accuracy: Array  # (n_bins,) share of rows whose predicted class is theirs
-    count: Array  # (n_bins,)
-    low: Array  # (n_bins,) Wilson's 95% interval of the accuracy
+    count: Array  # (n_bins,) rows, those of weight 0 aside
+    low: Array  # (n_bins,) Wilson's 95% interval of the accuracy; NaN where rows have weights
     high: Array
-    expected_calibration_error: float  # sum of count / n |accuracy - confidence|
+    expected_calibration_error: (
+        float  # sum of share |accuracy - confidence|, share = count / n, of the weight with weights
+    )
 
 
-def reliability_curve(y: Any, probabilities: Any, classes: Any, n_bins: int = 10) -> Reliability:
+def reliability_curve(
+    y: Any, probabilities: Any, classes: Any, n_bins: int = 10, weights: Any = None
+) -> Reliability:
     """How often rows predicted with a confidence, the largest of their probabilities, are right.
 
     Examples
@@ -40,23 +44,26 @@ def reliability_curve(y: Any, probabilities: Any, classes: Any, n_bins: int = 10
     confidence, right = P[rows, predicted], is_own[rows, predicted]
     edges = np.linspace(0.0, 1.0, n_bins + 1)
     bins = np.searchsorted(edges[1:-1], confidence)
-    count = np.bincount(bins, minlength=n_bins)
-    hits = np.bincount(bins, weights=right, minlength=n_bins)
-    total = np.bincount(bins, weights=confidence, minlength=n_bins)
-    ends = [wilson(hit, n) for hit, n in zip(hits, count)]
+    w = _checked_weights(weights, len(P))
+    count, mass = np.bincount(bins, w > 0, n_bins).astype(np.intp), np.bincount(bins, w, n_bins)
+    hits, total = np.bincount(bins, w * right, n_bins), np.bincount(bins, w * confidence, n_bins)
     empty = np.full(n_bins, np.nan)
+    low, high = empty, empty
+    if weights is None:
+        ends = [wilson(hit, n) for hit, n in zip(hits, count)]
+        low, high = np.array([end.low for end in ends]), np.array([end.high for end in ends])
     return Reliability(
         edges,
-        np.divide(total, count, out=empty.copy(), where=count > 0),
-        np.divide(hits, count, out=empty.copy(), where=count > 0),
+        np.divide(total, mass, out=empty.copy(), where=mass > 0),
+        np.divide(hits, mass, out=empty.copy(), where=mass > 0),
         count,
-        np.array([end.low for end in ends]),
-        np.array([end.high for end in ends]),
-        float(np.abs(hits - total).sum() / len(P)),
+        low,
+        high,
+        float(np.abs(hits - total).sum() / w.sum()),
     )
 
 
-def brier_score(y: Any, probabilities: Any, classes: Any) -> float:
+def brier_score(y: Any, probabilities: Any, classes: Any, weights: Any = None) -> float:
     """Mean of (p - y)^2 for two classes, of sum_c (p_c - [y = c])^2 for more: scikit-learn's ``brier_score_loss``.
 
     Examples
@@ -65,7 +72,15 @@ def brier_score(y: Any, probabilities: Any, classes: Any) -> float:
     0.085
     """
     P, is_own = _checked_probabilities(y, probabilities, classes)
-    return float(squared_distances(P, is_own.argmax(axis=1)).mean())
+    each = squared_distances(P, is_own.argmax(axis=1))
+    return float(np.average(each, weights=_checked_weights(weights, len(P))))
+
+
+def _checked_weights(weights: Any, n: int) -> Array:
+    w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+    if w.shape != (n,) or not (w >= 0).all() or not 0 < w.sum() < np.inf:
+        raise ValueError(f"weights must be {n} numbers >= 0 that are not all 0, got shape {w.shape}.")
+    return w
 
 
 def _checked_probabilities(y: Any, probabilities: Any, classes: Any) -> tuple[Array, Array]:

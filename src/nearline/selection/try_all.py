@@ -390,6 +390,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             refitted=self.refit == "all" and self.test_rows_ is not None,
             calibrated=self.calibrate is not None,
             positive=self.positive_ if len(classes) == 2 else None,
+            weights=locked.weights,
             titles={scorer.name: scorer.title for scorer in scorers},
         )
 
