@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, norm, ttest_1samp
+from scipy.stats import t as student
 from sklearn.model_selection import PredefinedSplit, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
@@ -17,7 +18,17 @@ if str(ROOT) not in sys.path:
 
 from benchmarks.studies.intervals import comparisons as study  # noqa: E402
 
-from nearline.selection.comparison import Hits, corrected_t_test, holm, indistinguishable, mcnemar  # noqa: E402
+from nearline.selection.comparison import (  # noqa: E402
+    BUNDLES,
+    Added,
+    Hits,
+    added_by_rows,
+    corrected_t_test,
+    holm,
+    indistinguishable,
+    mcnemar,
+)
+from nearline.selection.intervals.area import areas  # noqa: E402
 
 
 def test_without_overlap_it_is_the_t_test():
@@ -153,7 +164,7 @@ def test_hits_tell_what_few_folds_cannot():
     scores = right.reshape(3, 5, 200).mean(axis=2)
     scores[2] += [0.04, -0.04, 0.03, -0.03, 0.0]  # folds that differ a lot
     assert indistinguishable(scores, 0.25).tolist() == [True, True, True]
-    assert indistinguishable(scores, 0.25, hits=hits).tolist() == [True, True, False]
+    assert indistinguishable(scores, 0.25, rows=hits).tolist() == [True, True, False]
     best, other = right[0].astype(float), right[2].astype(float)
     d = best - other
     z = d.mean() / np.sqrt(2.25 * d.var() / 1000)
@@ -176,3 +187,55 @@ def test_hits_of_equal_models_are_seldom_told_apart():
         hits = Hits(np.packbits(right, axis=1), n)
         rejected += hits.p_values(0, np.array([1]), 5, 0.25)[0] < 0.05
     assert rejected <= n_sets * 0.05 + 2 * np.sqrt(n_sets * 0.05 * 0.95)
+
+
+def test_added_rows_give_delongs_test_of_two_areas():
+    """One fold, models as they are: the z of the difference with the covariance of both, by loops over pairs."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1], [60, 25])
+    scores = rng.normal(size=(2, 85)) + codes * np.array([[1.5], [0.4]]) + rng.normal(size=85)
+    wins = [one[codes == 1][:, None] > one[codes == 0] for one in scores]
+    d10, d01 = ((wins[0].mean(axis=k) - wins[1].mean(axis=k)) for k in (1, 0))
+    variance = d10.var(ddof=0) / 25 + d01.var(ddof=0) / 60
+    found = [areas(one, codes, 2) for one in scores]
+    added = np.array([added_by_rows(one.mean + one.deviations, 1) for one in found])
+    e = added[0] - added[1]
+    np.testing.assert_allclose(np.sum(e**2), variance, rtol=1e-5)
+    p = Added(np.array([[one.mean] for one in found]), added).p_values(0, np.array([1]), 1, 0.0)
+    freedom = 1.5 * np.sum(e**2) ** 2 / np.sum(e**4)
+    mean = wins[0].mean() - wins[1].mean()
+    np.testing.assert_allclose(p, 2 * student.sf(mean / np.sqrt(variance), freedom), rtol=1e-4)
+
+
+def test_added_rows_tell_what_few_folds_cannot():
+    """Losses of 1,000 rows whose folds differ a lot; equal candidates and constant differences are not divided by 0."""
+    rng = np.random.default_rng(0)
+    losses = rng.exponential(size=1000) + np.array([[0.0], [0.0], [0.4]]) * rng.random(1000)
+    losses = np.concatenate([losses, losses[:1], losses[:1] + 0.1])
+    folds = losses.reshape(5, 5, 200)
+    rough = np.array([0.5, -0.5, 0.4, -0.4, 0.0])
+    scores = folds.mean(axis=2)
+    scores[2] += rough
+    added = np.array([np.concatenate([added_by_rows(rows, 5) for rows in one]) for one in folds])
+    assert indistinguishable(-scores, 0.25).tolist() == [True, True, True, True, False]
+    assert indistinguishable(-scores, 0.25, rows=Added(scores, added)).tolist() == [
+        True,
+        True,
+        False,
+        True,
+        False,
+    ]
+
+
+def test_bundles_of_rows_keep_their_variance():
+    rows = np.random.default_rng(0).normal(size=5 * BUNDLES + 17)
+    added = added_by_rows(rows, 1)
+    assert len(added) == BUNDLES
+    np.testing.assert_allclose(added.sum(), 0.0, atol=1e-7)
+    np.testing.assert_allclose(np.sum(np.square(added, dtype=float)), rows.var() / len(rows), rtol=0.1)
+
+
+def test_equal_models_are_rarely_told_apart_by_rows():
+    rng = np.random.default_rng(0)
+    told = np.mean([study.rejected_by_rows(rng, 100, 20, (1.5, 1.5)) for _ in range(100)], axis=0)
+    assert (told <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 100)).all()

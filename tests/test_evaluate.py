@@ -236,3 +236,17 @@ def test_too_few_rows_are_undefined_not_fatal():
         learning_curve(KNeighborsClassifier(500), X, Y, sizes=[100])
     with pytest.raises(ValueError, match="sizes must be shares"):
         learning_curve(KNeighborsClassifier(1), X, Y, sizes=[-0.5])
+
+
+def test_runs_on_other_folds_are_not_compared():
+    """Differences between folds would pass for differences between models."""
+    X, y = load_iris(return_X_y=True)
+    a = cross_validate(NearestCentroid(), X, y)
+    assert compare(a, cross_validate(NearestCentroid(), X, y)).p_value == 1.0
+    for other in ({"seed": 1}, {"folds": 4}):
+        with pytest.raises(ValueError, match="different folds"):
+            compare(a, cross_validate(NearestCentroid(), X, y, **other))
+    with pytest.raises(ValueError, match="different folds"):
+        compare(a, cross_validate(NearestCentroid(), X, np.roll(y, 1)))
+    with pytest.raises(ValueError, match="different folds"):
+        compare(a, repeated(NearestCentroid(), X, y, repeats=2))

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from scipy.stats import t as student
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier
@@ -800,3 +801,27 @@ def test_a_size_is_counted_up_to_a_bound(monkeypatch):
     assert _sizes.pickled_size(rows) == pytest.approx(rows.nbytes, abs=1000)
     monkeypatch.setattr(_sizes, "MOST", 5000)
     assert _sizes.pickled_size(rows) == 5000
+
+
+@pytest.mark.parametrize("scoring", ["balanced-accuracy", "auc", "log-loss", "brier"])
+def test_stars_compare_rows_by_the_score_that_decides(scoring):
+    """Five folds cannot tell 0.8 from 0.97 where rows can."""
+    X, y = rows_of()
+    contest = fitted(
+        X,
+        y,
+        scoring=scoring,
+        preset="quick",
+        include=["nearest centroid", "naive Bayes", "majority", "logistic"],
+    )
+    board = contest.leaderboard_
+    known = [entry for entry in board if np.isfinite(board.mean(entry))]
+    assert all(entry.added is not None for entry in known)
+    best, last = board.best, known[-1]
+    among = board.equals_of_best([best, last])
+    e = best.added.astype(float) - last.added
+    mean = board.mean(best) - board.mean(last)
+    z = abs(mean) / np.sqrt((1 + 5 * board.test_to_train) * np.sum(e**2))
+    freedom = 1.5 * np.sum(e**2) ** 2 / np.sum(e**4)
+    assert (last in among) == (2 * student.sf(z, freedom) > 0.05)
+    assert last not in among

@@ -32,6 +32,12 @@ TABLES: tuple[tuple[str, str, Rows, float], ...] = (
         independent.balanced_rows,
         1.0,
     ),
+    (
+        "Balanced accuracy of several classes, by the share found of each",
+        "rows of the classes | 0.6 | 0.75 | 0.9 | 0.97 | 0.99",
+        independent.recall_rows,
+        1.0,
+    ),
     ("AUC, two normal classes of equal spread", f"rare rows | {AREAS}", independent.area_rows, 1.0),
     (
         "AUC, the rare class spread 1.5 times as widely",

@@ -3,9 +3,13 @@
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from scipy.special import expit
 
 from benchmarks.studies.intervals.populations import Array, Rng
-from nearline.selection.comparison import corrected_t_test, indistinguishable, mcnemar
+from nearline.answers import Answers, Known
+from nearline.selection.comparison import Added, added_by_rows, corrected_t_test, indistinguishable, mcnemar
+from nearline.selection.contributions import contributions_of
+from nearline.selection.scoring import SCORERS
 
 
 def equal_models(
@@ -92,12 +96,63 @@ def mcnemar_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
             yield [f"{n}", f"{p:g}", f"{exact:.3f}", f"{mid:.3f}"]
 
 
+SCORES = ("balanced-accuracy", "auc", "log-loss", "brier")
+
+
+def centroid_answers(X: Array, codes: Array, train: Array, test: Array) -> Answers:
+    """Two normal classes of unit variance about the centroids of the training rows."""
+    means = np.stack([X[train][codes[train] == c].mean(axis=0) for c in (0, 1)])
+    share = codes[train].mean()
+    margin = (X[test] - means.mean(axis=0)) @ (means[1] - means[0])
+    p = expit(margin + np.log(share / (1 - share)))
+    return Answers((margin > 0).astype(np.intp), 2, margin, Known(np.column_stack([1 - p, p])))
+
+
+def rejected_by_rows(rng: Rng, n: int, rare: int, shifts: tuple[float, float], n_folds: int = 5) -> Array:
+    """Which of :data:`SCORES` tells apart two models that learn from 3 features of their own, shifted so much."""
+    codes = (np.arange(n) < rare).astype(np.intp)
+    fold = np.where(codes == 1, np.arange(n), np.arange(n) - rare) % n_folds
+    X = rng.standard_normal((2, n, 3)) + codes[:, None] * np.array(shifts)[:, None, None] / np.sqrt(3)
+    found: dict[str, list[list[tuple[float, Array]]]] = {name: [[], []] for name in SCORES}
+    for f in range(n_folds):
+        test = np.flatnonzero(fold == f)
+        for model in (0, 1):
+            answers = centroid_answers(X[model], codes, np.flatnonzero(fold != f), test)
+            for name in SCORES:
+                contributions = contributions_of(SCORERS[name])
+                assert contributions is not None
+                rows = contributions(answers, codes[test], 2)
+                assert rows is not None
+                found[name][model].append((rows.mean(), added_by_rows(rows, n_folds)))
+    p = []
+    for name in SCORES:
+        scores = np.array([[score for score, _ in one] for one in found[name]])
+        added = np.array([np.concatenate([rows for _, rows in one]) for one in found[name]])
+        p.append(Added(scores, added).p_values(0, np.array([1]), n_folds, 1 / (n_folds - 1))[0])
+    return np.array(p) <= 0.05
+
+
+def by_rows_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
+    for n, rare in ((100, 20), (200, 20), (500, 25), (200, 100)):
+        for shifts in ((1.5, 1.5), (1.5, 0.5)):
+            sets = max(1, n_sets if shifts[0] == shifts[1] else n_sets // 4)
+            told = np.mean([rejected_by_rows(rng, n, rare, shifts) for _ in range(sets)], axis=0)
+            kind = "equal" if shifts[0] == shifts[1] else "AUC 0.86 and 0.64"
+            yield [f"{rare} of {n}", kind, *(f"{share:.3f}" for share in told)]
+
+
 TABLES: tuple[tuple[str, str, Callable[[Rng, int], Iterator[list[str]]], float], ...] = (
     (
         "False rejections: two equal models, folds of 100 rows",
         "learner | folds | features | corrected t | indistinguishable | plain t",
         rejection_rows,
         0.8,
+    ),
+    (
+        "Told apart by rows left out: two models, equal (false rejections) or not (power)",
+        "rare rows | models | balanced accuracy | AUC | log-loss | Brier",
+        by_rows_rows,
+        0.4,
     ),
     ("False rejections: any of ten equal models is told from the best", "folds | share", many_rows, 0.8),
     ("False rejections: McNemar on test rows", "rows | accuracy | exact | mid-p", mcnemar_rows, 0.8),

@@ -34,6 +34,7 @@ RECALLS = (
     (0.97, 0.97),
     (0.99, 0.99),
 )  # rare, other
+SEVERAL = ([40, 40, 40], [15, 45, 140], [20, 80, 400], [30] * 10)  # rows of the classes
 PORTION = 4_000_000  # numbers at a time
 
 
@@ -83,6 +84,16 @@ def balanced_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
         ]
 
 
+def recall_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
+    """Balanced accuracy of several classes, all with the same share found."""
+    for sizes in SEVERAL:
+        row = [_said(sizes)]
+        for p in (0.6, 0.75, 0.9, 0.97, 0.99):
+            found = rng.binomial(sizes, p, size=(n_sets, len(sizes)))
+            row.append(cell(*balanced_ends(found, np.array(sizes), 0.95), p))
+        yield row
+
+
 def area_rows(rng: Rng, n_sets: int, spread: float = 1.0) -> Iterator[list[str]]:
     for m, n in imbalances():
         if m < fewest("auc"):
@@ -110,15 +121,19 @@ def narrower_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
 
 
 def several_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
-    for sizes in ([40, 40, 40], [15, 45, 140], [20, 80, 400], [30] * 10):
+    for sizes in SEVERAL:
         least = mean_normal_variance(np.array(sizes))
-        row = [", ".join(map(str, sizes)) if len(sizes) < 5 else f"{len(sizes)} x {sizes[0]}"]
+        row = [_said(sizes)]
         for area in AREAS:
             shift = float(norm.ppf(area) * np.sqrt(2.0 * (1.0 - 1.0 / len(sizes))))
             sets = (areas(*several_classes(rng, np.array(sizes), shift), len(sizes)) for _ in range(n_sets))
             found = np.array([(one.mean, one.variance) for one in sets]).T
             row.append(cell(*area_ends(found[0], found[1], least, 0.95), true_area(len(sizes), shift)))
         yield row
+
+
+def _said(sizes: list[int]) -> str:
+    return ", ".join(map(str, sizes)) if len(sizes) < 5 else f"{len(sizes)} x {sizes[0]}"
 
 
 def log_loss(own: Array) -> Array:

@@ -10,6 +10,10 @@ from nearline.arrays import Array
 
 # Differences below this share of the scores are rounding: the scores are equal.
 ROUNDING = 1e-12
+# Rows whose sums are kept in place of themselves.
+BUNDLES = 4096
+# Of normal differences 3 (sum e^2)^2 / sum e^4 counts the rows; half of that keeps the level where few rows differ.
+CARRIED = 1.5
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ def holm(p_values: Any) -> Array:
 
 
 def indistinguishable(
-    scores: Any, test_to_train: float, level: float = 0.05, hits: "Hits | None" = None
+    scores: Any, test_to_train: float, level: float = 0.05, rows: "Hits | Added | None" = None
 ) -> Array:
     """Which candidates the folds cannot tell from the one of best mean: Holm-adjusted corrected tests with p > level.
 
@@ -85,8 +89,8 @@ def indistinguishable(
     ----------
     scores : (candidates, folds), larger is better, on the same folds. Candidates with a NaN are False.
     test_to_train : rows tested / rows trained on, 1 / (K - 1) for K folds.
-    hits : which rows each candidate had right, where scores are accuracies of independent rows. Their number tells the
-        variance far better than a few folds do.
+    rows : which rows each candidate had right, where scores are accuracies, or what rows add to other scores, where rows
+        are independent. Their number tells the variance far better than a few folds do.
 
     Returns
     -------
@@ -110,12 +114,12 @@ def indistinguishable(
         return mask
     best = int(np.argmax(np.where(mask, S.mean(axis=1), -np.inf)))
     others = np.flatnonzero(mask & (np.arange(len(S)) != best))
-    if hits is None:
+    if rows is None:
         differences = S[best] - S[others]
         differences[np.abs(differences) <= ROUNDING * np.abs(S[mask]).max()] = 0.0
         _, p = _corrected(differences, test_to_train)
     else:
-        p = hits.p_values(best, others, S.shape[1], test_to_train)
+        p = rows.p_values(best, others, S.shape[1], test_to_train)
     mask[others] = holm(p) > level
     return mask
 
@@ -141,6 +145,44 @@ class Hits:
         error = np.sqrt((1.0 + n_folds * test_to_train) * variance / self.n_rows)
         statistic = np.where(either > 0, np.abs(mean) / np.where(error > 0, error, 1e-300), 0.0)
         return np.asarray(2.0 * ndtr(-statistic))
+
+
+@dataclass(frozen=True)
+class Added:
+    """What left-out rows add to candidates' mean scores over folds, beside the scores themselves.
+
+    A row of fold f adds (contribution - score of the fold) / (J n_f) to the mean over J folds; the sum over a fold is 0. The
+    difference of two candidates has the variance sum of (added_a - added_b)^2 over rows if the models were fixed, for an
+    AUC DeLong's with the covariance of both, and is taken (1 + J test_to_train) times as in :class:`Hits`. Student's degrees
+    of freedom are 1.5 (sum e^2)^2 / sum e^4 of these differences e: where few rows make up the variance it is uncertain.
+    """
+
+    scores: Array  # (candidates, folds)
+    added: Array  # (candidates, bundles): sums over rows, or over bundles of rows
+
+    def p_values(self, a: int, others: Array, n_folds: int, test_to_train: float) -> Array:
+        """Two-sided, of candidate a against others."""
+        p = np.ones(len(others))
+        for at, b in enumerate(others):
+            mean = float(np.mean(self.scores[a] - self.scores[b]))
+            squares = np.square(self.added[a] - self.added[b], dtype=np.float64)
+            total, fourth = float(squares.sum()), float(squares @ squares)
+            if abs(mean) <= ROUNDING * float(np.abs(self.scores[[a, b]]).max()):
+                continue
+            if fourth <= 0.0:  # the same difference on every row
+                p[at] = 0.0
+                continue
+            freedom = max(1.0, CARRIED * total**2 / fourth)
+            error = np.sqrt((1.0 + n_folds * test_to_train) * total)
+            p[at] = 2.0 * float(stdtr(freedom, -abs(mean) / error))
+        return p
+
+
+def added_by_rows(contributions: Array, n_folds: int) -> Array:
+    """What the rows of a fold add, as sums over at most 4,096 bundles of rows in turn: less to keep."""
+    added = (contributions - contributions.mean()) / (n_folds * len(contributions))
+    bundles = np.arange(len(added)) % BUNDLES
+    return np.bincount(bundles, weights=added).astype(np.float32)
 
 
 def mcnemar(correct_a: Any, correct_b: Any, *, mid_p: bool = False) -> McNemar:

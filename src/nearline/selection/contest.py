@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 from nearline._core import thread_limit
+from nearline.arrays import Array
 from nearline.representations import Representation
+from nearline.selection.comparison import added_by_rows
+from nearline.selection.contributions import contributions_of, hits
 from nearline.selection.edges import Axis, Edge, open_ends
 from nearline.selection.families import Family, Outcome
 from nearline.selection.fold_data import FoldData, Rows
@@ -225,7 +228,21 @@ class Contest:
         weights = None if rows.weights is None else rows.weights[test]
         scores = [s(outcome.answers, rows.codes[test], rows.classes, weights) for s in self.rules.scorers]
         right = outcome.answers.labels == rows.codes[test]
-        unit.take(f, first + outcome.number, outcome, scores, right)
+        unit.take(f, first + outcome.number, outcome, scores, right, self._added(outcome, rows.codes[test]))
+
+    def _added(self, outcome: Outcome, codes: Array) -> Array | None:
+        """What independent rows add to the score that decides; hits say it for the accuracy."""
+        primary = self.rules.scorers[0]
+        contributions = contributions_of(primary)
+        if (
+            contributions is None
+            or contributions is hits
+            or self.rows.weights is not None
+            or not self.rows.independent
+        ):
+            return None
+        rows = contributions(outcome.answers, codes, len(self.rows.classes))
+        return None if rows is None else added_by_rows(rows, len(self.rows.folds))
 
     def _skip(self, family: Family, way: Representation, reason: str) -> None:
         self.skipped.append(Skipped(family.name, way.name, reason))

@@ -1,5 +1,6 @@
 """Cross-validation, its repetition, and curves over rows and over capacity (SPEC H2, H6, H8)."""
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -7,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_array, check_consistent_length, indexable
+from sklearn.utils import check_array, indexable
 from sklearn.utils.metaestimators import _safe_split
 
 from nearline.answers import Answers, answers_of
@@ -32,6 +33,7 @@ class FoldScores:
     scores: dict[str, Array]  # name -> (folds,)
     test_to_train: float  # rows left out for each row learned from
     positive: Any = None  # the positive one of two classes, for scores that are about it
+    folds: str = ""  # fingerprint of which rows, with which labels, each fold learned from and left out
 
     @property
     def mean(self) -> dict[str, float]:
@@ -116,17 +118,22 @@ def repeated(
     task = _Task.of(X, y, scoring, groups, pos_label)
     found: list[list[float]] = []
     shares = []
+    drawn = hashlib.sha256(task.codes.tobytes())
     for train, test in task.pairs(folds, split, seed, repeats):
+        for part in (train, test):
+            drawn.update(np.asarray([len(part), *part], dtype=np.int64).tobytes())
         answers = _fitted_answers(model, task, train, test)
         found.append([scorer(answers, task.codes[test], task.classes) for scorer in task.scorers])
         shares.append(len(test) / len(train))
     columns = np.array(found).T
     scores = {scorer.name: column for scorer, column in zip(task.scorers, columns, strict=True)}
-    return FoldScores(scores, float(np.mean(shares)), task.positive)
+    return FoldScores(scores, float(np.mean(shares)), task.positive, drawn.hexdigest())
 
 
 def compare(a: FoldScores, b: FoldScores, scoring: str | None = None) -> TTest:
     """Whether model a differs from b on the same folds: the corrected resampled t-test, which is approximate.
+
+    Runs on other folds or rows are refused: differences between folds would pass for differences between models.
 
     Examples
     --------
@@ -142,7 +149,15 @@ def compare(a: FoldScores, b: FoldScores, scoring: str | None = None) -> TTest:
         raise ValueError(
             f"Both must have the score {name!r}, they have {list(a.scores)} and {list(b.scores)}."
         )
-    check_consistent_length(a.scores[name], b.scores[name])
+    if a.folds != b.folds or len(a.scores[name]) != len(b.scores[name]):
+        raise ValueError(
+            "The two runs are on different folds, so that their scores are no pairs: cross-validate both models on the same "
+            "rows, with the same folds, split, repeats and seed."
+        )
+    if a.positive != b.positive:
+        raise ValueError(
+            f"The positive class of the two runs is {a.positive!r} and {b.positive!r}: give both the same pos_label."
+        )
     return corrected_t_test(a.scores[name] - b.scores[name], a.test_to_train)
 
 

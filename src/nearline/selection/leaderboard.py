@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.selection.comparison import Hits, indistinguishable
+from nearline.selection.comparison import Added, Hits, indistinguishable
 from nearline.selection.edges import Edge
 from nearline.selection.scoring import SCORERS, Scorer
 
@@ -33,6 +33,7 @@ class Entry:
     edges: tuple[
         Edge, ...
     ] = ()  # ends of the grid that it stands at, as the best of its family on these data
+    added: Array | None = field(default=None, repr=False)  # what left-out rows add to the score that decides
 
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={_short(value)}" for name, value in self.parameters.items())
@@ -122,16 +123,26 @@ class Leaderboard:
     def equals_of_best(self, among: list[Entry] | None = None, level: float = 0.05) -> list[Entry]:
         """Candidates (all, or some) that a paired comparison does not tell from the best.
 
-        Approximate: corrected tests, on rows for the accuracy and on folds for other scores, adjusted by Holm's method for
-        the number of candidates.
+        Approximate: corrected tests, adjusted by Holm's method for the number of candidates; on rows that are independent
+        where it is known what they add to the score, else on folds.
         """
         among = self.entries if among is None else among
         scores = np.array([entry.scores[self.primary.name] for entry in among])
-        hits = None
-        if self.primary.score is SCORERS["accuracy"].score and self.n_rows is not None:
-            hits = Hits(np.array([entry.hits for entry in among]), self.n_rows)
-        same = indistinguishable(self.primary.sign * scores, self.test_to_train, level, hits)
+        rows = self._rows(among, scores)
+        same = indistinguishable(self.primary.sign * scores, self.test_to_train, level, rows)
         return [entry for entry, one in zip(among, same, strict=True) if one]
+
+    def _rows(self, among: list[Entry], scores: Array) -> Hits | Added | None:
+        """What comparisons of rows need; None where rows are not independent, or the score is not known by rows."""
+        if self.n_rows is None:
+            return None
+        if self.primary.score is SCORERS["accuracy"].score:
+            return Hits(np.array([entry.hits for entry in among]), self.n_rows)
+        known = [entry.added for entry in among if entry.added is not None]
+        if len(known) < np.isfinite(scores).all(axis=1).sum() or not known:
+            return None
+        nothing = np.zeros_like(known[0])  # of candidates without a score, which are not compared
+        return Added(scores, np.array([nothing if one.added is None else one.added for one in among]))
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary a candidate, best first."""

@@ -30,6 +30,9 @@ class Unit:
     sizes: Array = field(init=False)  # NaN: unknown
     notes: list[dict[str, None]] = field(default_factory=list)
     hits: list[Array] = field(init=False)  # per fold: which rows each candidate had right, as bits
+    added: list[dict[int, Array]] = field(
+        init=False
+    )  # per fold and candidate: what rows add to the score that decides
     edges: dict[int, tuple[Edge, ...]] = field(default_factory=dict)  # of the best candidate
 
     def __post_init__(self) -> None:
@@ -37,6 +40,7 @@ class Unit:
         self.scores, self.spent = np.empty((n_scorers, 0, n_folds)), np.empty((2, 0, n_folds))
         self.done, self.sizes = np.empty((0, n_folds), bool), np.empty(0)
         self.hits = [np.empty((0, -(-len(test) // 8)), np.uint8) for test in self.tests]
+        self.added = [{} for _ in self.tests]
 
     def grow(self, grid: list[dict[str, Any]]) -> None:
         """Room for further candidates."""
@@ -52,8 +56,12 @@ class Unit:
         self.done, self.sizes = more(self.done, 0, False), more(self.sizes, 0, 0)
         self.hits = [more(hits, 0, 0) for hits in self.hits]
 
-    def take(self, f: int, number: int, outcome: Outcome, scores: list[float], right: Array) -> None:
+    def take(
+        self, f: int, number: int, outcome: Outcome, scores: list[float], right: Array, added: Array | None
+    ) -> None:
         """Keep what a candidate did on fold f."""
+        if added is not None:
+            self.added[f][number] = added
         self.scores[:, number, f] = scores
         self.hits[f][number] = np.packbits(right)
         self.spent[:, number, f] = outcome.fit_seconds, outcome.predict_seconds
@@ -82,4 +90,11 @@ class Unit:
             "; ".join(self.notes[number]),
             np.concatenate([hits[number] for hits in self.hits]),
             self.edges.get(number, ()),
+            self._added(number),
         )
+
+    def _added(self, number: int) -> Array | None:
+        """Of all folds, if known of all."""
+        if not all(number in fold for fold in self.added):
+            return None
+        return np.concatenate([fold[number] for fold in self.added])
