@@ -56,7 +56,13 @@ def distances(metric: Metric, X, Q):
         if name in ("l2", "squared-l2"):
             e = x - q
             squares = total(e * e)
-            return np.sqrt(squares) if name == "l2" else squares
+            if name == "squared-l2":
+                return squares
+            unit = total(np.abs(e), np.maximum)
+            plain = (squares >= 1e-280) & (squares <= 1e280)
+            scaled = e / np.where(plain | ~((unit > 0) & (unit < np.inf)), 1.0, unit)[..., None]
+            scaled = np.where((unit > 0) & (unit < np.inf), unit * np.sqrt(total(scaled * scaled)), unit)
+            return np.where(plain, np.sqrt(squares), scaled)
         if name == "l1":
             return total(np.abs(x - q))
         if name == "l-infinity":

@@ -1,12 +1,45 @@
-"""Distances that rounding must not decide: Mahalanobis far from the origin, cosines of proportional rows."""
+"""Distances that rounding must not decide: of any scale, far from the origin, of proportional rows."""
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 import oracle_index as oracle
-from nearline import Index, KNeighborsClassifier, Mahalanobis
+from nearline import Index, KNeighborsClassifier, KNeighborsRegressor, Mahalanobis, Softmax
 from nearline.neighbors.metrics import METRICS
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1.0, 1e160, 1e300])
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_l2_of_any_scale(scale, make):
+    """Squares that overflow or vanish leave distances as they are: lists, votes and all."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 3)), np.arange(200) % 3
+    plain, scaled = (
+        Index(make(rows), algorithm="exact").search(rows[:20] * 1.01, 4) for rows in (X, X * scale)
+    )
+    np.testing.assert_array_equal(scaled.indices, plain.indices)
+    np.testing.assert_allclose(scaled.distances / scale, plain.distances, rtol=1e-12)
+    votes = [
+        KNeighborsClassifier(5, weights="distance").fit(make(rows), y).predict_proba(make(rows[:20] * 1.01))
+        for rows in (X, X * scale)
+    ]
+    np.testing.assert_allclose(votes[1], votes[0], rtol=1e-9)
+
+
+def test_means_of_targets_that_overflow_when_added():
+    X, y = np.arange(12.0)[:, None], np.full(12, 1.5e308)
+    assert KNeighborsRegressor(3).fit(X, y).predict([[4.2]]) == pytest.approx(1.5e308)
+    assert KNeighborsRegressor(3).fit(X, -y).explain([[4.2]]).predictions == pytest.approx(-1.5e308)
+
+
+@pytest.mark.parametrize("temperature", [1e-300, 1e-9, 1e300])
+def test_softmax_of_any_temperature(temperature):
+    X, y = np.random.default_rng(0).standard_normal((50, 2)), np.arange(50) % 2
+    for metric in ("l2", "cosine", "inner-product"):
+        model = KNeighborsClassifier(5, weights=Softmax(temperature), metric=metric).fit(X, y)
+        shares = model.predict_proba(1.01 * X)
+        np.testing.assert_allclose(shares.sum(axis=1), 1.0)
 
 
 def covariances(D, rng, condition=1.0):

@@ -257,11 +257,12 @@ def test_functions_of_the_whole_list_see_the_k_places(function, boundary):
 
 @pytest.mark.parametrize("weights", ["distance", Softmax(1.0)], ids=str)
 def test_distances_that_overflow(weights):
-    model = KNeighborsClassifier(3, weights=weights).fit([[1e200], [2e200], [-1e200]], [0, 1, 1])
-    shares = model.predict_proba([[-1e200], [5e200]])
+    rows = [[-1e308], [-1.1e308], [-1.2e308]]
+    model = KNeighborsClassifier(3, weights=weights).fit(rows, [0, 1, 1])
+    shares = model.predict_proba([[-1.2e308], [1.7e308]])
     np.testing.assert_allclose(shares, [[0.0, 1.0], [1 / 3, 2 / 3]])
-    means = KNeighborsRegressor(3, weights=weights).fit([[1e200], [2e200], [-1e200]], [0.0, 1.0, 1.0])
-    np.testing.assert_allclose(means.predict([[5e200]]), [2 / 3])
+    means = KNeighborsRegressor(3, weights=weights).fit(rows, [0.0, 1.0, 1.0])
+    np.testing.assert_allclose(means.predict([[1.7e308]]), [2 / 3])
 
 
 def test_votes_that_would_overflow():
@@ -272,8 +273,8 @@ def test_votes_that_would_overflow():
     np.testing.assert_allclose(shares, [[2 / 3, 1 / 3]])
     with pytest.raises(ValueError, match="gave NaN for a neighbor at an infinite distance"):
         KNeighborsClassifier(1, weights=lambda d: np.where(np.isinf(d), np.nan, 1.0)).fit(
-            [[1e200], [2e200]], [0, 1]
-        ).predict([[5e200]])
+            [[-1e308], [-1.1e308]], [0, 1]
+        ).predict([[1.7e308]])
 
 
 def test_many_ties_are_counted_within_memory():

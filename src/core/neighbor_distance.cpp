@@ -155,15 +155,31 @@ double largest(const std::uint8_t* x, const Query& query, std::size_t d, double 
 // Sums of powers between these have lost nothing to overflow, nor what counts to underflow.
 constexpr double kLeastPowers = 1e-280, kMostPowers = 1e280;
 
+bool in_range(double sum) { return sum >= kLeastPowers && sum <= kMostPowers; }
+
 // The q-th root of the sum of powers of e / unit, times the unit: of powers(1), or where that is out of range
 // of powers(the largest difference).
 template <class Powers, class Largest>
 double root_of_powers(double q, const Powers& powers, const Largest& largest) {
     const double plain = powers(1.0);
-    if (plain >= kLeastPowers && plain <= kMostPowers) return std::pow(plain, 1.0 / q);
+    if (in_range(plain)) return std::pow(plain, 1.0 / q);
     const double unit = largest();
     if (!(unit > 0) || std::isinf(unit)) return unit;
     return unit * std::pow(powers(unit), 1.0 / q);
+}
+
+// |x - q| of rows whose squares overflow or vanish, in units of the largest difference.
+template <class T>
+double scaled_root(const T* x, const Query& query, std::size_t d) {
+    const double unit = largest<T>(x, query, d, std::numeric_limits<double>::infinity());
+    if (!(unit > 0) || std::isinf(unit)) return unit;
+    return unit * std::sqrt(sum<Plus>(
+                      x, query.q, d,
+                      [unit](Four a, Four b) {
+                          const Four e = (a - b) / unit;
+                          return e * e;
+                      },
+                      never));
 }
 
 template <class T>
@@ -281,8 +297,10 @@ template <class T>
 double Measure::operator()(const Row<T>& row, const Query& query, double limit) const {
     const T* x = row.x;
     switch (metric) {
-        case Metric::l2:
-            return std::sqrt(squares(x, query, d, square_above(limit)));
+        case Metric::l2: {
+            const double square = squares(x, query, d, square_above(limit));
+            return in_range(square) ? std::sqrt(square) : scaled_root(x, query, d);
+        }
         case Metric::squared_l2:
             return squares(x, query, d, limit);
         case Metric::l1:
@@ -311,8 +329,16 @@ double Measure::operator()(const SparseRow<T>& x, const SparseRow<double>& query
     auto size = [](double a, double b) { return std::fabs(a - b); };
     auto times = [](double a, double b) { return a * b; };
     switch (metric) {
-        case Metric::l2:
-            return std::sqrt(sparse_sum<Plus>(x, query, square));
+        case Metric::l2: {
+            const double plain = sparse_sum<Plus>(x, query, square);
+            if (in_range(plain)) return std::sqrt(plain);
+            const double unit = sparse_sum<Max>(x, query, size);
+            if (!(unit > 0) || std::isinf(unit)) return unit;
+            return unit * std::sqrt(sparse_sum<Plus>(x, query, [unit](double a, double b) {
+                       const double e = (a - b) / unit;
+                       return e * e;
+                   }));
+        }
         case Metric::squared_l2:
             return sparse_sum<Plus>(x, query, square);
         case Metric::l1:

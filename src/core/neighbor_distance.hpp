@@ -5,8 +5,8 @@
 // before they are added (this file's functions are compiled without contraction into fused operations), so
 // the result is the same on every instruction set. Features that contribute 0 change nothing: sparse rows
 // give the same bits as dense ones. Sums of whole numbers below 2^53 are exact in any order, which lets bytes
-// take a faster way. Of Lq, where the sum of powers is below 1e-280 or above 1e280, the differences are
-// divided by the largest of them before the power, and the root is multiplied by it.
+// take a faster way. Of L2 and Lq, where the sum of powers is below 1e-280 or above 1e280, the differences
+// are divided by the largest of them before the power, and the root is multiplied by it.
 //
 // Mahalanobis: the differences e = x - q are taken first and mapped then, z_l = sum_j A_lj e_j and sum_l
 // z_l^2, both in the order above, so that an offset of all rows costs no digits.

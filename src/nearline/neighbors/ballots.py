@@ -124,8 +124,14 @@ class Ballots:
         """(m, outputs): the mean of the voters' targets (n, outputs), by their votes."""
         queries, rows, _, votes = self.entries()
         total = np.bincount(queries, votes, minlength=len(self))
-        sums = [np.bincount(queries, votes * column[rows], minlength=len(self)) for column in targets.T]
-        return np.column_stack(sums) / total[:, None]
+        with np.errstate(over="ignore"):
+            sums = [np.bincount(queries, votes * column[rows], minlength=len(self)) for column in targets.T]
+        means = np.column_stack(sums) / total[:, None]
+        if not np.isfinite(means).all():  # the sums overflowed: the means do not
+            shares = votes / total[queries]
+            parts = [np.bincount(queries, shares * column[rows], minlength=len(self)) for column in targets.T]
+            means = np.where(np.isfinite(means), means, np.column_stack(parts))
+        return means
 
 
 def ballots(
