@@ -11,6 +11,7 @@ from nearline import (
     KernelNeighborsClassifier,
     KernelSVM,
     Nystroem,
+    RandomFourierFeatures,
 )
 from nearline.kernels import RBF, Centered, Linear, Polynomial, is_psd
 from nearline.kernels.distances import careful_squares, doubtful_exponents, pair_squares
@@ -99,6 +100,12 @@ def test_gamma_of_constant_values_is_one():
     assert scale_gamma(np.full((20, 3), 1e12)) == 1.0
 
 
+def test_random_features_of_float32_rows_far_from_the_origin():
+    X = np.random.default_rng(0).normal(size=(200, 3)).astype(np.float32) + np.float32(1e5)
+    single, double = (RandomFourierFeatures(1.0, n_components=64).fit(rows) for rows in (X, X.astype(float)))
+    np.testing.assert_allclose(single.transform(X), double.transform(X.astype(float)), atol=1e-6)
+
+
 @pytest.mark.parametrize("scale", [1e-90, 1e90])
 def test_units_of_far_rows_do_not_matter(scale):
     X = far_clusters()[0]
@@ -134,6 +141,22 @@ def test_distances_that_kernels_induce(kernel, offset):
     truth = {"RBF": gaussians, "Sum": squares + gaussians}.get(type(kernel).__name__, squares)
     found = kernel.fitted(X).squared_distances(X, X)
     np.testing.assert_allclose(found, truth, rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+def test_centered_kernels_far_from_the_origin(offset):
+    rows = np.round(np.random.default_rng(0).normal(size=(60, 3)) * 64) / 64
+    weights = np.arange(60) % 4 + 0.5
+    shift = np.average(rows, axis=0, weights=weights)
+    kernel = Centered(Linear()).fitted(rows + offset, weights)
+    K = kernel.among(rows + offset)
+    np.testing.assert_allclose(K, (rows - shift) @ (rows - shift).T, atol=1e-9)
+    np.testing.assert_array_equal(K, K.T)
+    np.testing.assert_allclose(kernel.between(rows[:7] + offset, rows + offset), K[:7], atol=1e-9)
+    np.testing.assert_allclose(kernel.diagonal(rows + offset), np.diagonal(K), atol=1e-9)
+    y = (rows[:, 0] + rows[:, 1] > 0).astype(int)
+    model = KernelSVM(Centered(Linear()), alpha=1e-3).fit(rows + offset, y)
+    assert model.score(rows + offset, y) > 0.95
 
 
 def test_neighbors_of_a_kernel_tell_near_rows_apart():

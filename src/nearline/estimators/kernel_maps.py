@@ -138,6 +138,8 @@ class RandomFourierFeatures(KernelMap):
     True
     """
 
+    kernel_: RBF
+
     def __init__(self, gamma: float | str = "scale", n_components: int = 500, *, seed: int = 0) -> None:
         self.gamma = gamma
         self.n_components = n_components
@@ -158,5 +160,7 @@ class RandomFourierFeatures(KernelMap):
         return self
 
     def _mapped(self, items: Any) -> Array:
+        if items.dtype == np.float32 and not self.kernel_.allows_single(items):
+            items = items.astype(np.float64)  # of large angles float32 keeps no digits behind the point
         phase = np.asarray(items @ self.frequencies_.T.astype(items.dtype))
         return np.hstack([np.cos(phase), np.sin(phase)]) / np.sqrt(len(self.frequencies_))

@@ -64,7 +64,8 @@ class Kernel(Parametrized, ABC):
 
     def squared_distances(self, A: Any, B: Any) -> Array:
         """|phi(a) - phi(b)|^2 for all pairs of two checked collections, float64."""
-        return induced_squares(self.between(A, B), self.diagonal(A), self.diagonal(B))
+        K = self.among(A) if A is B else self.between(A, B)
+        return induced_squares(K, self.diagonal(A), self.diagonal(B))
 
     def __call__(self, A: Any, B: Any = None) -> Array:
         A = self.items(A)

@@ -7,6 +7,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.kernels._base import Kernel
+from nearline.kernels.vector import mirrored
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,12 @@ class Normalized(_Wrapped):
 class Centered(_Wrapped):
     """k of features less their mean over the training items: K - 1K - K1 + 1K1 on these.
 
+    It is computed from squared distances d^2, which a mean does not change,
+
+        k(x, x') = -(d^2(x, x') - s(x) - s(x') + m) / 2,   s(x) = the mean of d^2(x, x_i),   m = the mean of s(x_i),
+
+    so that items far from the origin lose no digits where their distances do not.
+
     Examples
     --------
     >>> from nearline.kernels import Centered, Linear
@@ -154,8 +161,8 @@ class Centered(_Wrapped):
 
     training: Any = field(default=None, repr=False)  # items
     shares: Array | None = field(default=None, repr=False)  # weights of the items, of sum 1
-    mean: float = field(default=0.0, repr=False)  # of K
-    row_means: Array | None = field(default=None, repr=False)  # of K
+    spread: float = field(default=0.0, repr=False)  # m
+    spreads: Array | None = field(default=None, repr=False)  # s of the training items
 
     __eq__ = object.__eq__  # what was fitted to other items is another kernel
     __hash__ = object.__hash__
@@ -164,36 +171,32 @@ class Centered(_Wrapped):
         kernel = self.kernel.fitted(items, weights)
         shares = np.full(_count(items), 1.0) if weights is None else weights
         shares = shares / shares.sum()
-        row_means = kernel.among(items) @ shares
-        return replace(
-            self,
-            kernel=kernel,
-            training=items,
-            shares=shares,
-            mean=float(row_means @ shares),
-            row_means=row_means,
-        )
+        spreads = kernel.squared_distances(items, items) @ shares
+        spread = float(spreads @ shares)
+        return replace(self, kernel=kernel, training=items, shares=shares, spread=spread, spreads=spreads)
 
     def among(self, items: Any) -> Array:
-        means = self._means(items)
-        return self.kernel.among(items) - means[:, None] - means + self.mean
+        s = self._spreads(items)
+        squares = mirrored(self.kernel.squared_distances(items, items))
+        return -0.5 * (squares - (s[:, None] + s) + self.spread)
 
     def between(self, A: Any, B: Any) -> Array:
-        return self.kernel.between(A, B) - self._means(A)[:, None] - self._means(B) + self.mean
+        s = self._spreads(A)[:, None] + self._spreads(B)
+        return -0.5 * (self.kernel.squared_distances(A, B) - s + self.spread)
 
     def diagonal(self, items: Any) -> Array:
-        return self.kernel.diagonal(items) - 2.0 * self._means(items) + self.mean
+        return self._spreads(items) - 0.5 * self.spread
 
     def squared_distances(self, A: Any, B: Any) -> Array:
-        """Those of the kernel itself: a mean less does not move items from each other."""
+        """Those of the kernel itself."""
         return self.kernel.squared_distances(A, B)
 
-    def _means(self, items: Any) -> Array:
-        if self.row_means is None:
+    def _spreads(self, items: Any) -> Array:
+        if self.spreads is None:
             raise ValueError("Centered needs training items to take the mean of: call fitted(items) first.")
         if items is self.training:
-            return self.row_means
-        return np.asarray(self.kernel.between(items, self.training) @ self.shares)
+            return self.spreads
+        return np.asarray(self.kernel.squared_distances(items, self.training) @ self.shares)
 
 
 def _refuse_matrices(*kernels: Kernel) -> None:
