@@ -141,6 +141,17 @@ def test_weights_are_repeated_rows():
     assert np.isnan(weighted.low).all()
 
 
+def test_a_score_that_is_called_accuracy_is_not_taken_for_it(tmp_path):
+    X, y = make_classification(100, 4, random_state=0)
+    scoring = {"accuracy": metrics.make_scorer(metrics.cohen_kappa_score)}
+    contest = TryThemAll("quick", include="logistic, L2", scoring=scoring, folds=3, progress="silent")
+    opened = contest.fit(X, y).open_test()
+    write_report(tmp_path / "report.html", contest, opened)
+    page = (tmp_path / "report.html").read_text()
+    assert "is right on" not in page
+    assert f"has accuracy {opened.scores['accuracy']:.4f}" in page
+
+
 def test_the_page_says_the_same(case, tmp_path):
     test, *_, w, (contest, opened) = case
     write_report(tmp_path / "report.html", contest, opened)

@@ -13,6 +13,7 @@ import nearline
 from nearline.report._plain import rounded
 from nearline.selection.leaderboard import OPTIMISTIC, Entry, Leaderboard
 from nearline.selection.opened import Opened
+from nearline.selection.scoring import SCORERS
 from nearline.selection.try_all import TryThemAll
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "polars")
@@ -76,6 +77,7 @@ def leaderboard_facts(contest: TryThemAll) -> dict[str, Any]:
     return {
         "score": name,
         "note": OPTIMISTIC,
+        "is_accuracy": board.primary.score is SCORERS["accuracy"].score,
         "larger_is_better": board.primary.sign > 0,
         "scores": [scorer.name for scorer in board.scorers],
         "titles": {scorer.name: scorer.title for scorer in board.scorers},

@@ -119,7 +119,7 @@ def _result(facts: dict[str, Any]) -> Html:
         )
     one = test["scores"][name]
     bounds = "" if one["reason"] else f" ({one['confidence']:.0%} interval {one['ends']}, {one['method']})"
-    if name == "accuracy" and one["score"] is not None:
+    if facts["leaderboard"]["is_accuracy"] and one["score"] is not None:
         said = f" is right on {one['score']:.1%} of {count(test['rows'], 'test row')}{bounds}. "
         said += f"Always calling the most frequent class is right on {test['majority']:.1%}."
     else:

@@ -76,8 +76,9 @@ class Opened:
             mean = shown(self.cross_validation[name])
             folds = f"in cross-validation {mean}, optimistic as it was chosen by it{before}"
             lines.append(f"  {self.titles.get(name, name)} {shown(score)} ({said}); {folds}")
-        if "auc" in self.scores and self.answers.ranked_by is not None:
-            lines.append(f"  auc: rows ranked by {self.answers.ranked_by}")
+        ranked = [name for name in ("auc", "average-precision") if name in self.scores]
+        if ranked and self.answers.ranked_by is not None:
+            lines.append(f"  {', '.join(ranked)}: rows ranked by {self.answers.ranked_by}")
         lines.append(f"  accuracy of the most frequent class: {self.majority:.4f}")
         if self.against.better is False:
             lines.append(f"  {self.against}")

@@ -66,7 +66,7 @@ SCORERS: dict[str, Scorer] = {
     for scorer in (
         Scorer("accuracy", measures.accuracy),
         Scorer("balanced-accuracy", measures.balanced_accuracy),
-        Scorer("auc", measures.auc),
+        Scorer("auc", measures.auc, several="one-vs-rest"),
         Scorer("average-precision", measures.average_precision, directed=True, several="macro"),
         Scorer("precision", measures.precision, directed=True, several="macro"),
         Scorer("recall", measures.recall, directed=True, several="macro"),
