@@ -12,10 +12,19 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import oracle_sgd
 from conftest import tiny_problem
-from nearline import ConvergenceWarning, LinearClassifier, Params, Perceptron, Risk, minimize, num_threads
+from nearline import (
+    ConvergenceWarning,
+    KernelPerceptron,
+    LinearClassifier,
+    Params,
+    Perceptron,
+    Risk,
+    minimize,
+    num_threads,
+)
 from nearline.losses import LOSSES
 from nearline.solvers import PerceptronRule
-from nearline.solvers.perceptron import MULTICLASS, perceptron_rule
+from nearline.solvers.perceptron import MULTICLASS, no_longer_helps, perceptron_rule
 
 # A weight scales a correction and no more: a repeated row is corrected again only if it is still mistaken, and once the
 # heavy class is right, nothing moves the boundary further from it.
@@ -254,11 +263,11 @@ def test_estimator_on_iris_and_digits(multiclass):
 def test_estimator_says_when_it_did_not_end():
     X, y = [[0.0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]
     with pytest.warns(ConvergenceWarning, match="never ends if the rows are not separable"):
-        model = Perceptron(max_iter=10).fit(X, y)
+        model = Perceptron(averaged=False, max_iter=10).fit(X, y)
     assert (model.converged_, model.bound_, model.n_iter_) == (False, None, 10)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        Perceptron(max_iter=10, averaged=True).fit(X, y)
+        Perceptron(max_iter=10).fit(X, y)
 
 
 def test_float32_is_kept_and_warm_start_goes_on():
@@ -302,3 +311,84 @@ def test_bad_input():
         Perceptron().partial_fit(X, targets + 5, classes=[0, 1])
     with pytest.raises(ValueError, match="'balanced' needs all rows"):
         Perceptron(class_weight="balanced").partial_fit(X, targets, classes=[0, 1])
+
+
+# -- rows that are not separable --------------------------------------------------------------------------
+
+
+def noisy(n=4000, d=20, n_classes=2):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    scores = X @ rng.normal(size=(d, n_classes)) + 2.0 * rng.normal(size=(n, n_classes))
+    return X, scores.argmax(axis=1)
+
+
+def counted(X, targets, n_iter, **settings):
+    """Mistakes of each cycle, by running ever longer."""
+    totals = [
+        0,
+        *(perceptron_rule(X, targets, max_iter=t, **settings).mistakes for t in range(1, n_iter + 1)),
+    ]
+    return np.diff(totals).tolist()
+
+
+@pytest.mark.parametrize("multiclass", ["joint", "argmax"])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_cycles_end_once_they_no_longer_help(n_classes, multiclass, monkeypatch):
+    """The stated rule, to the cycle; and the mean is the answer, on any number of threads."""
+    monkeypatch.setattr("nearline.solvers.perceptron.CHEAP", 1)
+    X, y = noisy(400, n_classes=n_classes)
+    model = Perceptron(multiclass, seed=1).fit(X, y)
+    assert not model.converged_
+    assert 10 <= model.n_iter_ < 200
+    mistakes = counted(X, y, model.n_iter_, multiclass=multiclass, seed=1)
+    ended = [no_longer_helps(mistakes[:t], 10) for t in range(1, len(mistakes) + 1)]
+    assert ended == [False] * (len(ended) - 1) + [True]
+    mean = perceptron_rule(X, y, multiclass=multiclass, seed=1, averaged=True, max_iter=model.n_iter_).mean
+    np.testing.assert_array_equal(model.coef_, mean.W)
+    last = Perceptron(multiclass, averaged=False, seed=1)
+    with pytest.warns(ConvergenceWarning, match="not separable"):
+        last.fit(X, y)
+    assert model.score(X, y) > last.score(X, y)
+
+
+def test_columns_of_one_vs_rest_end_by_themselves(monkeypatch):
+    """Each column ends as if it were alone, and those that separate keep their last weights."""
+    monkeypatch.setattr("nearline.solvers.perceptron.CHEAP", 1)
+    X, y = noisy(400, n_classes=3)
+    X = np.hstack([X, 100.0 * (y == 0)[:, None]])  # class 0 is easy
+    fits = []
+    for threads in (1, 3):
+        with num_threads(threads):
+            fits.append(Perceptron("one-vs-rest", seed=1).fit(X, y))
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+    for c in range(3):
+        alone = Perceptron(seed=1).fit(X, y == c)
+        np.testing.assert_array_equal(fits[0].coef_[c], alone.coef_[0])
+        assert alone.converged_ == (c == 0)
+
+
+def test_separable_rows_keep_the_last_weights():
+    X, y = separable(1, 3)
+    model = Perceptron().fit(X, y)
+    assert model.converged_
+    np.testing.assert_array_equal(model.coef_, perceptron_rule(X, y).params.W)
+    np.testing.assert_array_equal(model.coef_, Perceptron(averaged=False).fit(X, y).coef_)
+
+
+def test_small_problems_are_given_the_time_to_end():
+    """Rows with a margin of 1e-3 take hundreds of cycles, which cost nothing."""
+    X = np.array([[1.0, 1.0], [1.0, 1.001], [-1.0, 1.0], [-3.0, -3.0]])
+    result = perceptron_rule(X, [1, 0, 0, 1], max_iter=10_000, while_it_helps=True)
+    assert result.converged
+    assert result.n_iter > 100
+
+
+def test_the_kernel_perceptron_ends_by_the_same_rule(monkeypatch):
+    monkeypatch.setattr("nearline.solvers.perceptron.CHEAP", 1)
+    X, y = noisy(150, 3)
+    model = KernelPerceptron("linear", max_iter=300).fit(X, y)
+    assert 10 <= model.n_iter_ < 300
+    assert no_longer_helps(model.mistakes_, 10)
+    assert not any(no_longer_helps(model.mistakes_[:t], 10) for t in range(1, model.n_iter_))
+    assert model.score(X, y) >= KernelPerceptron("linear", averaged=False, max_iter=300).fit(X, y).score(X, y)

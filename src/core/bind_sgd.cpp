@@ -106,8 +106,8 @@ void run_sgd(nb::handle X, const std::string& loss, Vector<const std::int32_t> l
 }
 
 void run_perceptron(nb::handle X, const std::string& rule, Vector<const std::int32_t> labels,
-                    Vector<const double> weights, std::size_t max_cycles, bool bias, bool averaged,
-                    bool shuffle, std::uint64_t seed, Matrix<double> W, Vector<double> b,
+                    Vector<const double> weights, std::size_t max_cycles, std::size_t least_cycles, bool bias,
+                    bool averaged, bool shuffle, std::uint64_t seed, Matrix<double> W, Vector<double> b,
                     Matrix<double> total_W, Vector<double> total_b, Vector<double> visits,
                     Vector<std::int64_t> mistakes, Vector<std::int64_t> cycles, Vector<bool> clean,
                     Vector<double> margins) {
@@ -131,6 +131,7 @@ void run_perceptron(nb::handle X, const std::string& rule, Vector<const std::int
     problem.weights = weights.data();
     problem.n_outputs = K;
     problem.max_cycles = max_cycles;
+    problem.least_cycles = least_cycles;
     problem.bias = bias;
     problem.averaged = averaged;
     problem.shuffle = shuffle;
@@ -167,9 +168,9 @@ void bind_sgd(nb::module_& m) {
         "dual_total"_a.noconvert(),
         "Steps of stochastic gradient descent over the rows in `order`; W, b, totals and duals are updated.");
     m.def("perceptron", &run_perceptron, "X"_a, "rule"_a, "labels"_a.noconvert(), "weights"_a.noconvert(),
-          "max_cycles"_a, "bias"_a, "averaged"_a, "shuffle"_a, "seed"_a, "W"_a.noconvert(), "b"_a.noconvert(),
-          "total_W"_a.noconvert(), "total_b"_a.noconvert(), "visits"_a.noconvert(), "mistakes"_a.noconvert(),
-          "cycles"_a.noconvert(), "clean"_a.noconvert(), "margins"_a.noconvert(),
+          "max_cycles"_a, "least_cycles"_a, "bias"_a, "averaged"_a, "shuffle"_a, "seed"_a, "W"_a.noconvert(),
+          "b"_a.noconvert(), "total_W"_a.noconvert(), "total_b"_a.noconvert(), "visits"_a.noconvert(),
+          "mistakes"_a.noconvert(), "cycles"_a.noconvert(), "clean"_a.noconvert(), "margins"_a.noconvert(),
           "Cycles of the perceptron rule until one has no mistake; W, b, totals and counts are updated.");
 }
 

@@ -59,6 +59,7 @@ struct PerceptronProblem {
     const std::int32_t* labels;
     const double* weights;  // of the rows; rows of weight 0 are not visited
     std::size_t n_outputs, max_cycles;
+    std::size_t least_cycles;  // from then on a column also ends once cycles no longer help; 0: never
     bool bias, averaged, shuffle;
     std::uint64_t seed;
     double *W, *b;              // (K, D), (K,): where to start and to end
@@ -89,6 +90,8 @@ class PerceptronColumns {
           mistakes_(last - first, 0),
           cycles_(last - first, 0),
           clean_(last - first, 0),
+          idle_(last - first, 0),
+          fewest_(last - first),
           margins_(last - first, 0.0) {
         V_.load(problem.W + first * X.d);
         for (std::size_t i = 0; i < X.n; ++i)
@@ -103,7 +106,7 @@ class PerceptronColumns {
                     std::swap(order_[k - 1], order_[random() % k]);
             const std::vector<std::int64_t> before = mistakes_;
             if (!one_cycle(watch)) return;
-            if (all_clean(before)) break;
+            if (all_done(before, cycle + 1)) break;
         }
     }
 
@@ -140,7 +143,7 @@ class PerceptronColumns {
             if (!watch.go_on(work_)) return false;
         }
         for (std::size_t c = 0; c < b_.size(); ++c)
-            if (!clean_[c]) visits_[c] = seen_, cycles_[c] += 1;
+            if (!clean_[c] && !idle_[c]) visits_[c] = seen_, cycles_[c] += 1;
         return true;
     }
 
@@ -153,6 +156,7 @@ class PerceptronColumns {
         const double weight = p_.weights[i];
         bool any = false;
         for (std::size_t c = 0; c < b_.size(); ++c) {
+            if (idle_[c]) gain_[c] = 0.0;
             if (gain_[c] == 0.0) continue;
             any = true;
             mistakes_[c] += separate_ || gain_[c] < 0.0;
@@ -181,17 +185,34 @@ class PerceptronColumns {
         if (!separate_) std::fill(margins_.begin(), margins_.end(), std::min(margins_[0], f_[y] - rival));
     }
 
-    // A column without a mistake in a whole cycle is done, as it cannot change any more; joint rules end
-    // together.
-    bool all_clean(const std::vector<std::int64_t>& before) {
-        if (mistakes_ == before) std::fill(clean_.begin(), clean_.end(), 1);
-        if (!separate_) return mistakes_ == before;
+    // A column without a mistake in a whole cycle is done, as it cannot change any more; one whose cycles no
+    // longer help is left as it is. Joint rules end together.
+    bool all_done(const std::vector<std::int64_t>& before, std::size_t cycle) {
+        if (!separate_) {
+            std::int64_t made = 0;
+            for (std::size_t c = 0; c < b_.size(); ++c) made += mistakes_[c] - before[c];
+            if (made == 0) std::fill(clean_.begin(), clean_.end(), 1);
+            return made == 0 || no_longer_helps(0, made, cycle);
+        }
         bool all = true;
         for (std::size_t c = 0; c < b_.size(); ++c) {
-            if (mistakes_[c] == before[c]) clean_[c] = 1;
-            all = all && clean_[c];
+            if (clean_[c] || idle_[c]) continue;
+            const std::int64_t made = mistakes_[c] - before[c];
+            if (made == 0)
+                clean_[c] = 1;
+            else if (no_longer_helps(c, made, cycle))
+                idle_[c] = 1;
+            all = all && (clean_[c] || idle_[c]);
         }
         return all;
+    }
+
+    // Whether twice as many cycles brought the fewest mistakes in a cycle down by less than a tenth.
+    bool no_longer_helps(std::size_t c, std::int64_t made, std::size_t cycle) {
+        std::vector<std::int64_t>& fewest = fewest_[c];
+        fewest.push_back(fewest.empty() ? made : std::min(made, fewest.back()));
+        return p_.least_cycles > 0 && cycle >= p_.least_cycles &&
+               10 * fewest.back() > 9 * fewest[cycle / 2 - 1];
     }
 
     const Rows& X_;
@@ -201,7 +222,8 @@ class PerceptronColumns {
     Plane<Rows> V_, B_;
     std::vector<double> b_, b_sum_, visits_, gain_, f_;
     std::vector<std::int64_t> mistakes_, cycles_;
-    std::vector<char> clean_;
+    std::vector<char> clean_, idle_;
+    std::vector<std::vector<std::int64_t>> fewest_;  // mistakes in a cycle, up to each cycle
     std::vector<double> margins_;
     std::vector<std::size_t> order_;
     double seen_ = 0.0, work_ = 0.0;

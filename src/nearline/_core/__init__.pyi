@@ -278,6 +278,7 @@ def perceptron(
     labels: Array,
     weights: Array,
     max_cycles: int,
+    least_cycles: int,
     bias: bool,
     averaged: bool,
     shuffle: bool,

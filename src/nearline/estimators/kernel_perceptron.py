@@ -7,18 +7,23 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.estimators._kernel import MEMORY, KernelScoring, count
 from nearline.kernels.expansion import Expansion
+from nearline.solvers.perceptron import least_cycles, no_longer_helps
 
 
 class KernelPerceptron(KernelScoring):
     """For each item that is misclassified: A_iy += 1 for its class, A_ic -= 1 for the class that had won.
 
     Scores are f_c(x) = sum_i A_ic (k(x_i, x) + 1): the 1 is the bias. With two classes that is one column,
-    A_i += y. Items come in a new order in each epoch, until one passes without a mistake.
+    A_i += y. Items come in a new order in each epoch, until one passes without a mistake: then the last A is kept. On
+    items that the kernel cannot separate none does: epochs end once they no longer help, that is after epoch t if the
+    fewest mistakes in an epoch are more than nine tenths of what they were after t / 2 epochs (and t >= 10, and t n^2 is 10
+    million at least), and the mean of all A is kept.
 
     Parameters
     ----------
     kernel : as in :class:`KernelSVM`.
-    averaged : keep the mean of all A that the rule went through, one for each item seen.
+    averaged : keep the mean of all A that the rule went through, one for each item seen, where no epoch was without a
+        mistake; else the last A.
     max_iter : epochs at most.
     seed : decides the order of the items.
     memory : bytes that the Gram matrix may take.
@@ -43,7 +48,7 @@ class KernelPerceptron(KernelScoring):
         self,
         kernel: Any = "rbf",
         *,
-        averaged: bool = False,
+        averaged: bool = True,
         max_iter: int = 100,
         seed: int = 0,
         memory: float = MEMORY,
@@ -89,5 +94,7 @@ class KernelPerceptron(KernelScoring):
                 seen += 1
             self.mistakes_.append(wrong)
             if wrong == 0:
+                return A
+            if no_longer_helps(self.mistakes_, least_cycles(K.size)):
                 break
         return A - summed / seen if self.averaged and seen else A

@@ -17,14 +17,17 @@ from nearline.solvers.perceptron import PerceptronResult, PerceptronRule, percep
 class Perceptron(LinearModel):
     """The perceptron rule: cycle through the rows, w += y x on each mistake y f(x) <= 0, until a cycle has none.
 
-    On separable rows it ends, after at most (R / gamma)^2 mistakes; on others it never does, and the mean of all
-    iterates (``averaged=True``) is the better answer.
+    On separable rows it ends, after at most (R / gamma)^2 mistakes, and the last w is the answer. On others it never
+    does: the mean of all iterates is the answer then, and cycles end once they no longer help, that is after cycle t if the
+    fewest mistakes in a cycle are more than nine tenths of what they were after t / 2 cycles (and t >= 10, and the cycles
+    have gone through 10 million numbers; one-vs-rest: each class by itself).
 
     Parameters
     ----------
     multiclass : for three or more classes "joint": for each c with f_c >= f_y, w_y += x and w_c -= x; "argmax": for
         the largest such f_c only; "one-vs-rest": each class against all others, on its own.
-    averaged : whether the weights are the mean over all visits of rows, not the last ones.
+    averaged : whether the weights are the mean over all visits of rows where no cycle was without a mistake (in
+        partial_fit: always), not the last ones.
     bias : whether b is learned (as the weight of a constant feature 1).
     max_iter : largest number of cycles.
     seed : None: rows in the order given; a number: in an order drawn anew for each cycle.
@@ -58,7 +61,7 @@ class Perceptron(LinearModel):
         self,
         multiclass: str = "joint",
         *,
-        averaged: bool = False,
+        averaged: bool = True,
         bias: bool = True,
         max_iter: int = 1000,
         seed: int | None = None,
@@ -77,14 +80,16 @@ class Perceptron(LinearModel):
         """Apply the rule until a cycle over (X, y) has no mistake, or ``max_iter`` cycles are done."""
         X, targets, weights = self._validate_fit(X, y, sample_weight, self.class_weight)
         start = self._start(X) if self.warm_start and hasattr(self, "result_") else None
-        result = self._rule(X, targets, weights, self.max_iter, start)
+        result = self._rule(X, targets, weights, self.max_iter, start, while_it_helps=True)
         self._keep(X, result, result.total, result.visits)
+        if self.averaged:
+            self._answer(X, result.answer)
         self.mistakes_, self.n_iter_ = result.mistakes, max(result.n_iter, 1)
         self.bound_ = result.bound
         if not (self.converged_ or self.averaged):
             warnings.warn(
-                f"The perceptron rule still made mistakes after max_iter = {self.max_iter} cycles, and never ends if "
-                "the rows are not separable: raise max_iter, or take averaged=True or another model (LinearSVM).",
+                f"The perceptron rule still made mistakes after {self.n_iter_} cycles (max_iter = {self.max_iter}), and "
+                "never ends if the rows are not separable: take averaged=True or another model (LinearSVM).",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -105,7 +110,14 @@ class Perceptron(LinearModel):
         return self
 
     def _rule(
-        self, X: Design, targets: Array, weights: Array, max_iter: int, start: Params | None
+        self,
+        X: Design,
+        targets: Array,
+        weights: Array,
+        max_iter: int,
+        start: Params | None,
+        *,
+        while_it_helps: bool = False,
     ) -> PerceptronResult:
         return perceptron_rule(
             X,
@@ -118,6 +130,7 @@ class Perceptron(LinearModel):
             seed=self.seed,
             max_iter=max_iter,
             start=start,
+            while_it_helps=while_it_helps,
         )
 
     def _start(self, X: Design) -> Params | None:
@@ -132,9 +145,12 @@ class Perceptron(LinearModel):
         if self.averaged:
             share = np.where(visits > 0, visits, 1.0)
             params = Params.of(total.W / share[:, None], total.b / share)
-        self.coef_, self.intercept_ = params.W.astype(X.dtype), params.b.astype(X.dtype)
+        self._answer(X, params)
         self.converged_ = result.converged
         self.solver_, self.gap_ = PerceptronRule.name, None
+
+    def _answer(self, X: Design, params: Params) -> None:
+        self.coef_, self.intercept_ = params.W.astype(X.dtype), params.b.astype(X.dtype)
 
     def _validate_batch(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, first: bool
