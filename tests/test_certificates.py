@@ -10,7 +10,17 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import StandardScaler
 
 from conftest import tiny_problem
-from nearline import LinearClassifier, LinearSVM, LogisticRegression, Risk, minimize, path
+from nearline import (
+    KernelLeastSquares,
+    KernelLogisticRegression,
+    KernelSVM,
+    LinearClassifier,
+    LinearSVM,
+    LogisticRegression,
+    Risk,
+    minimize,
+    path,
+)
 from nearline.solvers import SGD, ConvergenceWarning, GradientDescent
 from oracle import risk as risk_by_loops
 
@@ -191,3 +201,58 @@ def test_sparse_and_dense_float32_agree():
         found = [minimize(Risk(A, targets, loss=loss, alpha=1e-3), tol=1e-5) for A in (X, csr_matrix(X))]
         assert all(solution.converged for solution in found)
         assert abs(found[0].value - found[1].value) <= 1e-5 * found[0].value
+
+
+# -- kernel machines -------------------------------------------------------------------------------------------
+
+
+def hinge_gap_of_pair(K, y, C, beta, b):
+    """(P - D) / P of one two-class machine, by the definitions."""
+    f = K @ beta + b
+    square = beta @ K @ beta
+    primal = 0.5 * square + C * np.maximum(0.0, 1.0 - y * f).sum()
+    assert (y * beta >= -1e-12).all()
+    assert (y * beta <= C + 1e-12).all()
+    assert abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
+    return (primal - (y @ beta - 0.5 * square)) / primal
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", ["rbf", "polynomial", "linear"])
+def test_kernel_svms_are_certified_relative_to_their_risk(kernel, dtype):
+    """Every pair of classes, at any C: P - D <= tol P for the coefficients that are delivered; gap_ is the worst."""
+    X, y = load_iris(return_X_y=True)
+    X = StandardScaler().fit_transform(X).astype(dtype)
+    for alpha in (1e-2, 1e-5):
+        model = KernelSVM(kernel, alpha, tol=1e-4).fit(X, y)
+        A = np.zeros((len(X), 3))
+        A[model.support_] = model.dual_coef_
+        rows, worst = X.astype(np.float64), 0.0
+        for p, (i, j) in enumerate(model.pairs_):
+            both = np.flatnonzero((y == i) | (y == j))
+            K = model.kernel_.between(rows[both], rows[both])
+            sign = np.where(y[both] == j, 1.0, -1.0)
+            gap = hinge_gap_of_pair(K, sign, 1.0 / (len(X) * alpha), A[both, p], model.intercept_[p])
+            worst = max(worst, abs(gap))
+        assert model.gap_ <= 1e-4
+        assert worst == pytest.approx(model.gap_, rel=1e-3, abs=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_smooth_kernel_machines_are_certified_by_their_coefficients(dtype):
+    """With a linear kernel they are the linear models, whose least risk is known."""
+    X, y = load_iris(return_X_y=True)
+    X = StandardScaler().fit_transform(X).astype(dtype)
+    rows = X.astype(np.float64)
+    for model, loss, tol in (
+        (KernelLogisticRegression, "softmax", 1e-4),
+        (KernelLeastSquares, "squared", 1e-6),
+    ):
+        machine = model("linear", alpha=1e-3).fit(X, y)
+        A = np.zeros((len(X), 3))
+        A[machine.expansion_.rows] = machine.dual_coef_
+        risk = Risk(rows, y, loss=loss, alpha=1e-3)
+        best = minimize(risk, tol=1e-9).value
+        own = risk_by_loops(loss, rows, y, A.T @ rows, machine.intercept_, 1e-3, 0.0, 1.0)
+        assert -1e-9 <= (own - best) / own <= machine.gap_ + 1e-9
+        assert machine.gap_ <= tol

@@ -82,10 +82,15 @@ class KernelClassifier(Classifier):
                 f"raise memory{',' if instead else ' or'} take fewer rows{f', or {instead}' if instead else ''}."
             )
 
-    def _gram(self, items: Any) -> Array:
-        """The Gram matrix of checked items. Its diagonal bounds it: k(x, x')^2 <= k(x, x) k(x', x')."""
-        K = self.kernel_.among(items)
-        if not np.isfinite(np.diagonal(K)).all():
+    def _gram(self, items: Any, *, double: bool = False) -> Array:
+        """The Gram matrix of checked items. Its diagonal bounds it: k(x, x')^2 <= k(x, x) k(x', x').
+
+        With ``double`` it is in float64, but must not overflow the precision of the items, in which scores are computed.
+        """
+        K = self.kernel_.among(wide(items) if double else items)
+        with np.errstate(over="ignore"):
+            own = np.diagonal(K).astype(np.float32 if items.dtype == np.float32 else K.dtype)
+        if not np.isfinite(own).all():
             raise ValueError(
                 f"Values of {self.kernel_!r} overflow on these items: scale the features, or take Normalized(kernel)."
             )
@@ -111,6 +116,11 @@ class KernelScoring(KernelClassifier):
 
 def count(items: Any) -> int:
     return int(items.shape[0])
+
+
+def wide(items: Any) -> Any:
+    """Items as certificates want them: rows of numbers in float64."""
+    return items.astype(np.float64) if items.dtype == np.float32 else items
 
 
 def fits(n: int, memory: float, itemsize: int) -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.estimators._kernel import MEMORY, KernelScoring, count
+from nearline.estimators._kernel_gap import kernel_gap
 from nearline.estimators.least_squares import checked_alphas, keep_best, one_alpha
 from nearline.kernels.expansion import Expansion
 from nearline.losses import Squared
@@ -31,6 +32,7 @@ class KernelLeastSquares(KernelScoring):
     Attributes
     ----------
     dual_coef_, intercept_ : (n, P) and (P,).
+    gap_ : certified duality gap (P - D) / P of these coefficients, None at alpha = 0.
     alpha_, alphas_, loo_score_, loo_scores_ : as in :class:`LeastSquaresClassifier`.
 
     Examples
@@ -67,7 +69,8 @@ class KernelLeastSquares(KernelScoring):
         self._check_memory(count(items), "put nearline.Nystroem in front of LeastSquaresClassifier")
         used = weights > 0
         items, targets, weights = items[used], targets[used], weights[used]
-        K = self._gram(items[:, used] if self.kernel_.takes == "gram" else items)
+        # In float64: the system is solved, and its solution certified, to more digits than float32 has.
+        K = self._gram(items[:, used] if self.kernel_.takes == "gram" else items, double=True)
         for name in ("alphas_", "loo_score_", "loo_scores_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         codes = Squared().codes(targets, 1 if len(self.classes_) == 2 else len(self.classes_))
@@ -76,6 +79,8 @@ class KernelLeastSquares(KernelScoring):
         if not one_alpha(self.alpha):
             keep_best(self, ridge.leave_one_out(alphas), alphas, targets, codes, weights, weights)
         self._keep(items, ridge, np.flatnonzero(used))
+        A, b = self.dual_coef_, self.intercept_
+        self.gap_ = kernel_gap(Squared(), K, A, b, targets, weights, self.alpha_, bias=self.bias)
         return self
 
     def _keep(self, items: Any, ridge: GramRidge, rows: Array) -> None:

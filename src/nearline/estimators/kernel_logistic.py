@@ -1,16 +1,18 @@
 """KernelLogisticRegression: logistic or softmax regression in the space of a kernel's features (SPEC G5)."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits
+from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits, wide
+from nearline.estimators._kernel_gap import kernel_gap
 from nearline.kernels.expansion import Expansion
 from nearline.kernels.landmarks import Landmarks, all_landmarks, some_landmarks
 from nearline.losses import LOSSES, Loss
 from nearline.risk import Risk
-from nearline.solvers import minimize
+from nearline.solvers import ConvergenceWarning, minimize
 
 
 class KernelLogisticRegression(KernelScoring):
@@ -35,7 +37,9 @@ class KernelLogisticRegression(KernelScoring):
     ----------
     dual_coef_, intercept_ : (landmarks, P) and (P,).
     alpha_ : the alpha that was used.
-    gap_, n_iter_, solver_, solution_ : how the fit went, as in :class:`LogisticRegression`.
+    gap_ : certified duality gap (P - D) / P of ``dual_coef_`` and ``intercept_``; with fewer landmarks than items among
+        the machines that these can make.
+    n_iter_, solver_, solution_ : how the fit went, as in :class:`LogisticRegression`.
     residual_ : share of sum k(x, x) that the coordinates leave out, about 0 if all items are landmarks.
 
     Examples
@@ -86,13 +90,35 @@ class KernelLogisticRegression(KernelScoring):
         self.alpha_ = risk.alpha
         self.solution_ = minimize(risk, "auto", tol=self.tol)
         self._keep(marks)
-        self.solution_.warn(self.tol, None)
+        if self._whole(items):
+            self.gap_ = self._exact_gap(risk, wide(items))
+        self._warn()
         return self
 
+    def _exact_gap(self, risk: Risk, items: Any) -> float | None:
+        """The gap of the coefficients that were made of the weights, in the space of the kernel itself."""
+        A, b = np.zeros((risk.n_rows, risk.n_outputs)), self.intercept_
+        A[self.expansion_.rows] = self.dual_coef_
+        K = self.kernel_.among(items)
+        return kernel_gap(risk.loss, K, A, b, risk.targets, risk.weights, risk.alpha, bias=self.bias)
+
+    def _warn(self) -> None:
+        self.solution_.warn(self.tol, None)
+        if self.solution_.converged and self.gap_ is not None and not self.gap_ <= self.tol:
+            warnings.warn(
+                f"The coefficients of KernelLogisticRegression have a certified gap of {self.gap_:.1e} > tol = "
+                f"{self.tol:.1e}, as the kernel's features are nearly dependent for this alpha: raise alpha or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _whole(self, items: Any) -> bool:
+        """Whether all items are landmarks, so that the coordinates are those of the kernel itself."""
+        return self.rank is None and (fits(count(items), self.memory, 16) or self.kernel_.takes == "gram")
+
     def _coordinates(self, items: Any) -> tuple[Landmarks, Array]:
-        n = count(items)
-        if self.rank is None and (fits(n, self.memory, 16) or self.kernel_.takes == "gram"):
-            return all_landmarks(self.kernel_, items)
+        if self._whole(items):
+            return all_landmarks(self.kernel_, wide(items))
         if self.kernel_.takes == "gram":
             raise ValueError(
                 "rank needs a kernel that can be computed; with kernel='precomputed' leave it None."

@@ -8,12 +8,13 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.decision import decide
-from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits
+from nearline.estimators._certified_svm import Found, solve_to_gap
+from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits, wide
 from nearline.estimators._pairs import Pairs
 from nearline.kernels.expansion import Expansion
 from nearline.risk import strength
 from nearline.solvers import ConvergenceWarning
-from nearline.solvers.smo import Problem, certificates, smo, smo_by_parts
+from nearline.solvers.smo import Certificate, Problem, smo, smo_by_parts
 
 
 class KernelSVM(KernelScoring):
@@ -30,8 +31,7 @@ class KernelSVM(KernelScoring):
     alpha : strength of the penalty, > 0 (C of other libraries is 1 / (n alpha)); "1/n" is their C = 1.
     multiclass : "one-vs-one" or "one-vs-rest".
     class_weight : None, "balanced" or {label: weight}.
-    tol : largest violation of the optimality conditions, in units of the margin (as in LIBSVM). ``gap_`` is what it
-        comes to.
+    tol : certified duality gap to reach in every two-class problem, relative to its risk: P - D <= tol P.
     memory : bytes that the Gram matrix may take; where it does not fit, rows are computed when they are needed.
     max_iter : steps of SMO at most, in each problem.
 
@@ -41,8 +41,8 @@ class KernelSVM(KernelScoring):
     support_ : numbers of the training items with a coefficient in some problem.
     dual_coef_, intercept_ : (support items, problems) and (problems,): scores are K(x, support) dual_coef_ + intercept_.
     pairs_ : (problems, 2) class numbers, for one-vs-one; else None.
-    gap_ : largest certified duality gap of a problem, relative to the risk of its best constant score.
-    violation_, n_iter_ : the largest violation, and the number of steps in all.
+    gap_ : certified duality gap (P - D) / P in float64, the largest of the two-class problems.
+    violation_, n_iter_ : the largest violation of the optimality conditions, and the number of steps in all.
     kernel_ : the kernel with its numbers; ``expansion_`` is the score function.
 
     Examples
@@ -83,28 +83,30 @@ class KernelSVM(KernelScoring):
             raise ValueError(
                 "alpha must be > 0: without a penalty there is no machine; take a small one such as 1e-6."
             )
-        items = self.kernel_.light(given)
         C = weights / (weights.sum() * self.alpha_)
         layout = self.layout(targets, len(self.classes_))
         problems = layout.problems(C)
+        items = self.kernel_.light(given)
         gram = self.kernel_.takes == "gram"
-        if gram or fits(count(items), self.memory, 4 if items.dtype == np.float32 else 8):
-            order = np.arange(len(C)) if gram else layout.order
-            place = np.empty_like(order)
-            place[order] = np.arange(len(order))
-            K = self._gram(items if gram else items[order])
-            found = _solved(K, problems, place, self.tol, self.max_iter)
-            if items is not given and _too_coarse(problems, self.tol) and fits(len(C), self.memory, 8):
-                items = given
-                K = self._gram(items[order])
-                for problem in problems:
-                    at = place[problem.at]
-                    problem.F = K[np.ix_(at, at)] @ problem.beta - problem.y
-                found = _solved(K, problems, place, self.tol, self.max_iter)
-        else:
-            found = [self._by_parts(items, problem) for problem in problems]
-        self._keep(items, problems, layout, found)
+        whole = gram or fits(count(items), self.memory, 4 if items.dtype == np.float32 else 8)
+        source = _Gram(self, items, layout) if whole else _Rows(self, items)
+        proofs, found = solve_to_gap(
+            problems,
+            source.solve,
+            lambda: self._settle(given, problems),
+            lambda: source.refine(given),
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+        self._keep(given, problems, layout, proofs, found)
         return self
+
+    def _settle(self, items: Any, problems: list[Problem]) -> None:
+        """F = K beta - y of all problems anew, in float64, from the items as they were given."""
+        A, items = coefficients(problems, count(items)), wide(items)
+        scores = Expansion.of(self.kernel_, items, A, np.zeros(len(problems))).scores(items)
+        for p, problem in enumerate(problems):
+            problem.F = scores[problem.at, p] - problem.y
 
     def layout(self, targets: Array, n_classes: int) -> "Layout":
         """Which rows are in which two-class problem."""
@@ -120,24 +122,15 @@ class KernelSVM(KernelScoring):
             if not (isinstance(value, (int, float, np.number)) and value > 0):
                 raise ValueError(f"{name} must be a number > 0, got {value!r}.")
 
-    def _by_parts(self, items: Any, problem: Problem) -> tuple[float, int]:
-        own = items[problem.at]
-        return smo_by_parts(
-            lambda rows: self.kernel_.between(own[rows], own),
-            problem,
-            tol=self.tol,
-            memory=self.memory,
-            itemsize=4 if items.dtype == np.float32 else 8,
-            max_iter=self.max_iter,
-        )
-
     def _keep(
-        self, items: Any, problems: list[Problem], layout: "Layout", found: list[tuple[float, int]]
+        self,
+        items: Any,
+        problems: list[Problem],
+        layout: "Layout",
+        proofs: list[Certificate],
+        found: list[Found],
     ) -> None:
-        A = np.zeros((len(layout.targets), len(problems)))
-        proofs = certificates(problems)
-        for p, problem in enumerate(problems):
-            A[problem.at, p] = problem.beta
+        A = coefficients(problems, len(layout.targets))
         self.expansion_ = Expansion.of(self.kernel_, items, A, np.array([proof.b for proof in proofs]))
         self.support_, self.dual_coef_ = self.expansion_.rows, self.expansion_.A
         self.intercept_ = self.expansion_.b
@@ -145,10 +138,11 @@ class KernelSVM(KernelScoring):
         self.gap_ = max(proof.gap for proof in proofs)
         self.violation_ = max(violation for violation, _ in found)
         self.n_iter_ = sum(steps for _, steps in found)
-        if not self.violation_ <= self.tol:
+        if not self.gap_ <= self.tol:
+            out = max(steps for _, steps in found) >= self.max_iter
             warnings.warn(
-                f"KernelSVM stopped after {self.max_iter} steps with a violation of {self.violation_:.2g} > tol = "
-                f"{self.tol:.2g} (certified gap {self.gap_:.2g}): raise max_iter or alpha, or scale the features.",
+                f"KernelSVM stopped after {self.n_iter_} steps with a certified gap of {self.gap_:.2g} > tol = "
+                f"{self.tol:.2g}: raise {'max_iter' if out else 'tol'} or alpha, or scale the features.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -201,19 +195,60 @@ class Layout:
         return problems
 
 
-def _too_coarse(problems: list[Problem], tol: float) -> bool:
-    """Whether float32 entries of the matrix, off by 2^-24 of themselves, can move a score by more than tol."""
-    return max(float(np.abs(problem.beta).sum()) for problem in problems) * 2.0**-24 > tol
+def coefficients(problems: list[Problem], n: int) -> Array:
+    """beta of all problems side by side, (n, problems)."""
+    A = np.zeros((n, len(problems)))
+    for p, problem in enumerate(problems):
+        A[problem.at, p] = problem.beta
+    return A
 
 
-def _solved(
-    K: Array, problems: list[Problem], place: Array, tol: float, max_iter: int
-) -> list[tuple[float, int]]:
-    """Solve with rows at their places in K."""
-    own = [problem.at for problem in problems]
-    for problem in problems:
-        problem.at = place[problem.at].astype(np.int32)
-    found = smo(K, problems, tol=tol, max_iter=max_iter)
-    for problem, at in zip(problems, own, strict=True):
-        problem.at = at
-    return found
+class _Gram:
+    """Problems solved on one Gram matrix, rows by class."""
+
+    def __init__(self, machine: KernelSVM, items: Any, layout: Layout) -> None:
+        self.machine, self.gram = machine, machine.kernel_.takes == "gram"
+        self.order = np.arange(count(items)) if self.gram else layout.order
+        self.place = np.argsort(self.order)
+        self.K = machine._gram(items if self.gram else items[self.order])
+
+    def solve(self, problems: list[Problem], violation: float, max_iter: int) -> list[Found]:
+        own = [problem.at for problem in problems]
+        for problem in problems:
+            problem.at = self.place[problem.at].astype(np.int32)
+        found = smo(self.K, problems, tol=violation, max_iter=max_iter)
+        for problem, at in zip(problems, own, strict=True):
+            problem.at = at
+        return found
+
+    def refine(self, items: Any) -> bool:
+        if self.K.dtype != np.float32 or not fits(count(items), self.machine.memory, 8):
+            return False
+        items = wide(items)
+        self.K = self.machine._gram(items if self.gram else items[self.order])
+        return True
+
+
+class _Rows:
+    """Problems solved on rows of a Gram matrix that does not fit."""
+
+    def __init__(self, machine: KernelSVM, items: Any) -> None:
+        self.machine, self.items = machine, items
+
+    def solve(self, problems: list[Problem], violation: float, max_iter: int) -> list[Found]:
+        return [self._one(problem, violation, max_iter) for problem in problems]
+
+    def _one(self, problem: Problem, violation: float, max_iter: int) -> Found:
+        own = self.items[problem.at]
+        return smo_by_parts(
+            lambda rows: self.machine.kernel_.between(own[rows], own),
+            problem,
+            tol=violation,
+            memory=self.machine.memory,
+            itemsize=4 if self.items.dtype == np.float32 else 8,
+            max_iter=max_iter,
+        )
+
+    def refine(self, items: Any) -> bool:
+        light, self.items = self.items, wide(items)
+        return bool(light.dtype != self.items.dtype)

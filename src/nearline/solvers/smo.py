@@ -54,8 +54,16 @@ class Certificate:
 
     @property
     def gap(self) -> float:
-        """Relative to the best constant."""
-        return (self.primal - self.dual) / self.null if self.null > 0 else 0.0
+        """Relative to the risk itself. Below 0 it is rounding, of that size."""
+        return self._relative_to(self.primal)
+
+    @property
+    def null_gap(self) -> float:
+        """Relative to the risk of the best constant, for machines of which only the labels count."""
+        return self._relative_to(self.null)
+
+    def _relative_to(self, unit: float) -> float:
+        return abs(self.primal - self.dual) / max(unit, float(np.finfo(float).tiny))
 
 
 def certificates(problems: Sequence[Problem]) -> list[Certificate]:

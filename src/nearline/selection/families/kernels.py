@@ -146,7 +146,7 @@ class SupportVectors(KernelFamily):
                 perf_counter() - fitted,
                 len(support) * (A.itemsize * A.shape[1] + fold.row_bytes),
                 "stopped before its tolerance" if late else "",
-                max(proof.gap for proof in proofs),
+                max(proof.null_gap for proof in proofs),
             )
 
     def _answers(self, F: Array, known: Array, n_classes: int) -> Answers:
