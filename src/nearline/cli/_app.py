@@ -68,6 +68,9 @@ def try_(
     groups: Annotated[str | None, typer.Option(help="column: rows of one group stay together")] = None,
     time: Annotated[str | None, typer.Option(help="column to sort by: test on the last rows")] = None,
     test: Annotated[str, typer.Option(help="share of the rows to lock away, a file, or 'none'")] = "0.2",
+    openings: Annotated[
+        Path | None, typer.Option(help="file that counts how often these test rows were opened")
+    ] = None,
     include: Annotated[str | None, typer.Option(help="families, with commas: logistic,k-NN")] = None,
     exclude: Annotated[str | None, typer.Option(help="families, with commas")] = None,
     preset: Annotated[str, typer.Option(help="quick, default or thorough")] = "default",
@@ -91,7 +94,7 @@ def try_(
     return run_try(
         Request(
             data, reading, metric.split(","), positive, cv, groups, time, test, _families(include), _families(exclude) or (),
-            preset, time_limit, seed, jobs, out, force, json, quiet,
+            preset, time_limit, seed, jobs, out, force, json, quiet, openings,
         )
     )  # fmt: skip
 

@@ -23,6 +23,7 @@ from nearline.estimators import KNeighborsClassifier
 from nearline.selection.families import families
 from nearline.selection.leaderboard import OPTIMISTIC
 from nearline.selection.opened import Opened, fingerprint
+from nearline.selection.openings import check_record
 from nearline.selection.scoring import as_scorers
 from nearline.selection.try_all import LeakageWarning, TryThemAll
 
@@ -49,6 +50,7 @@ class Request:
     force: bool
     json: bool
     quiet: bool
+    openings: Path | None = None  # keeps how often the test was opened
 
 
 def run_try(request: Request) -> int:
@@ -80,7 +82,7 @@ def run_try(request: Request) -> int:
     seconds = time.perf_counter() - began
     if request.time:  # the rows were put in order by it; other dates need not be
         contest.findings_ = [one for one in contest.findings_ if one.name != "time-order"]
-    result = None if test is None else contest.open_test()
+    result = None if test is None else contest.open_test(request.openings)
     facts = _facts(request, table, contest, result, seconds, order)
     output = Output(request.out, contest, result, facts, _source(request, table, facts))
     if not request.json:  # before anything is written, which may fail
@@ -105,6 +107,8 @@ def _check(request: Request) -> None:
         raise UsageError(f"--time-limit must be a number of seconds > 0, got {request.time_limit:g}.")
     with as_usage():
         as_scorers(request.metrics)
+        if request.openings is not None:
+            check_record(request.openings)
         if not families(request.preset, request.include, request.exclude):
             raise UsageError("--exclude leaves out every family: leave one in.")
 
@@ -180,6 +184,8 @@ def _test_facts(result: Opened) -> dict[str, Any]:
     intervals = {name: asdict(interval) for name, interval in result.intervals.items()}
     return {
         "rows": result.n_rows,
+        "openings": result.openings,
+        "models": result.models,
         "scores": result.scores,
         "intervals": intervals,
         "majority": result.majority,

@@ -24,6 +24,7 @@ from nearline.selection.folds import partition
 from nearline.selection.input import NUMERIC, check_options, checked_groups, checked_rows
 from nearline.selection.leaderboard import Entry, Leaderboard, right_rows
 from nearline.selection.opened import LockedRows, Opened, fingerprint, intervals_of
+from nearline.selection.openings import check_record, model_key, record_opening
 from nearline.selection.progress import as_progress
 from nearline.selection.remarks import TRIVIAL, grid_ends, no_better
 from nearline.selection.scoring import as_scorers, scorers_for
@@ -341,11 +342,16 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
 
     # -- the test ---------------------------------------------------------------------------------------------
 
-    def open_test(self) -> Opened:
-        """Score the chosen model on the locked rows. It is counted how often that is done."""
+    def open_test(self, record: Any = None) -> Opened:
+        """Score the chosen model on the locked rows. It is counted how often that is done.
+
+        ``record`` names a JSON file that keeps the count with a fingerprint of the test rows, for other sessions too.
+        """
         check_is_fitted(self, "model_")
         if self._locked is None:
             raise ValueError("There are no test rows: test=None switched the split off.")
+        if record is not None:
+            check_record(record)
         self.openings_ += 1
         if self._opened is None:
             self._tested += 1
@@ -361,7 +367,11 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
                 weights = None if weights is None else weights[rows]
                 groups = None if groups is None else groups[rows]
                 self.model_ = self._fitted(_safe_indexing(X, rows), codes, weights, groups)
-        return replace(self._opened, openings=self.openings_, models=self._tested)
+        openings, models = self.openings_, self._tested
+        if record is not None:
+            kept = record_opening(record, self._key, model_key(self._opened.model, self._opened.answers))
+            openings, models = max(openings, kept.openings), max(models, kept.models)
+        return replace(self._opened, openings=openings, models=models)
 
     def _open(self, locked: LockedRows) -> Opened:
         classes = np.unique(np.concatenate([self.classes_, locked.y]))
