@@ -22,11 +22,14 @@ from nearline import (
     KNeighborsClassifier,
     KNeighborsRegressor,
     Lq,
+    Mahalanobis,
     NeighborsTransfer,
     Nystroem,
     Softmax,
     capacity_curve,
+    cross_validate,
     is_psd,
+    kernel_scores,
 )
 from nearline.kernels import RBF, Centered, Linear, Normalized, Polynomial
 from nearline.neighbors.ballots import InList
@@ -66,6 +69,15 @@ def test_parameters_within_parameters():
     model.set_params(kernel__kernel__first__gamma=0.1, kernel__kernel__second__second__value=5.0)
     assert model.kernel == Normalized(RBF(0.1) + 5.0 * Linear())
     assert Centered(RBF(0.5)).get_params() == {"kernel": RBF(0.5), "kernel__gamma": 0.5}
+
+
+def test_selection_takes_models_that_hold_objects():
+    found = kernel_scores(KernelSVM(RBF(1.0)), X, y, [RBF(0.1), RBF(0.5)], [1e-2])
+    assert found.best["kernel"] in (RBF(0.1), RBF(0.5))
+    for model in (KNeighborsClassifier(metric=Lq(3)), KNeighborsClassifier(metric=Mahalanobis("within"))):
+        curve = capacity_curve(model, X, y, values=[1, 5])
+        assert curve.test.mean() > 0.9
+        assert cross_validate(model, X, y).mean["accuracy"] > 0.9
 
 
 @pytest.mark.parametrize(

@@ -183,7 +183,7 @@ class Sight:
     def neighbors(self, queries: Any, k: int) -> "Nearby":
         """The nearest training rows: those that the model finds, if it is one of neighbors, else of those looked at."""
         model = self.steps[1]
-        metric = model.metric if self.votes else "cosine" if is_sparse(self.numbers) else "l2"
+        metric = model.index_.metric if self.votes else "cosine" if is_sparse(self.numbers) else "l2"
         # A model that was fitted anew on all rows would find the test rows themselves.
         if self.votes and not (self.opened is not None and self.opened.refitted):
             distances, places = model.kneighbors(queries, min(k, self.n_training))

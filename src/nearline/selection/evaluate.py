@@ -321,7 +321,7 @@ def _family(model: Any, parameter: str, values: list[Any]) -> tuple[Family, list
         raise ValueError("values is empty: give at least one.")
     if type(model) is KNeighborsClassifier and parameter == "n_neighbors":
         return NearestNeighbors("k-NN", model.metric), [
-            model.get_params() | {parameter: check_whole(k)} for k in values
+            model.get_params(deep=False) | {parameter: check_whole(k)} for k in values
         ]
     if (
         isinstance(model, LinearClassifier)

@@ -85,7 +85,9 @@ def kernel_scores(
     default = type(machine)()
     family = FAMILIES_OF[type(machine)]("kernel", most_rows=0)
     given = [as_kernel(kernel) for kernel in (kernels if isinstance(kernels, (list, tuple)) else [kernels])]
-    changed = {name for name, value in machine.get_params().items() if value is not getattr(default, name)}
+    changed = {
+        name for name, value in machine.get_params(deep=False).items() if value is not getattr(default, name)
+    }
     if changed - {"kernel", "alpha"}:
         raise ValueError(
             f"kernel_scores varies kernel and alpha of a machine as it comes, but {sorted(changed)[0]!r} is set: use "
