@@ -153,6 +153,7 @@ def test_every_family_on_every_representation(representation, family, tmp_path):
         nearline.KNeighborsClassifier(np.int64(3), metric=nearline.Mahalanobis.learn(X, CODES)),
         nearline.KNeighborsClassifier(3, algorithm="tree", boundary="list", weights="distance"),
         nearline.CalibratedClassifier(nearline.LinearSVM(), method="sigmoid"),
+        nearline.CalibratedClassifier(nearline.GaussianNB(), method="isotonic", folds=3),
         nearline.CalibratedClassifier(make_pipeline(StandardScaler(), nearline.GaussianNB()), folds=3),
         nearline.OneVsOne(nearline.LinearSVM()),
         nearline.OneVsRest(nearline.KNeighborsClassifier()),
