@@ -10,11 +10,11 @@ from nearline.kernels import RBF
 from nearline.representations import REPRESENTATIONS
 from nearline.selection.contest import Contest, Rules
 from nearline.selection.edges import Axis, Counts, at_end, edge_of, open_ends
-from nearline.selection.families import families
+from nearline.selection.families import Fold, families
 from nearline.selection.families.kernels import GAMMA, SupportVectors
 from nearline.selection.fold_data import Rows
 from nearline.selection.kernel_scores import KernelScores
-from nearline.selection.leaderboard import Entry, Leaderboard
+from nearline.selection.leaderboard import Entry, Leaderboard, Skipped, by_reason
 from nearline.selection.path_scores import PathScores
 from nearline.selection.progress import Silent
 from nearline.selection.scoring import as_scorers
@@ -167,6 +167,26 @@ def test_means_that_differ_by_rounding_are_equal():
 
     board = Leaderboard([entry(0.1, high), entry(1.0, low)], as_scorers("accuracy"), 0.25)
     assert board.best.parameters["alpha"] == 1.0
+
+
+def test_every_family_with_a_strength_is_swept():
+    """One value alone has no neighbors to be judged by: it may stand at a bad place, and nothing would say so."""
+    X, y = make_classification(120, 5, random_state=0)
+    X = np.abs(X)
+    fold = Fold(X, y, None, X, np.array([0, 1]))
+    for preset in ("quick", "default", "thorough"):
+        for family in families(preset):
+            if "numbers" in family.takes and family.path is not None and family.refuses(fold) is None:
+                grid = family.grid(fold, preset)
+                axes = family.axes(fold, grid)
+                assert [axis.key for axis in axes][:1] == [family.path]
+                assert len({axes[0].place(one) for one in grid}) > 1, family.name
+
+
+def test_what_was_skipped_is_said_by_reason():
+    names = [("SVM, hinge", "words"), ("SVM, hinge", "characters"), ("k-NN, L2", "words")]
+    skipped = [Skipped(family, way, "too slow") for family, way in names]
+    assert by_reason(skipped) == {"too slow": "SVM, hinge on words and characters; k-NN, L2 on words"}
 
 
 # -- judged on the largest fold ---------------------------------------------------------------------------------------

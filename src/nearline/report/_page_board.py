@@ -7,6 +7,7 @@ from nearline.report._html import Html, h, join, name_of, scrolling, table
 from nearline.report._parts import bar, section
 from nearline.report._plain import LETTERS, brief, count, named, number, seconds, size
 from nearline.report._svg import Scale, padded
+from nearline.selection.leaderboard import Skipped, by_reason
 
 MOST_CANDIDATES = 250  # listed
 MOST_CURVES = 6  # drawn
@@ -128,7 +129,7 @@ def _grid_ends(board: dict[str, Any]) -> Html | None:
         for one in board["families"]
         for end in one["grid_end"]
     ]
-    said = f"At an end of its grid, so that values beyond may be better: {', '.join(found)}."
+    said = f"At an end of its grid, so that values beyond may be better: {'; '.join(found)}."
     return h("p", said, class_="remark") if found else None
 
 
@@ -196,10 +197,8 @@ def _skipped(skipped: list[dict[str, Any]]) -> Html | None:
     """What was not tried; families that share a reason share a line."""
     if not skipped:
         return None
-    together: dict[str, list[str]] = {}
-    for one in skipped:
-        together.setdefault(one["reason"], []).append(f"{one['family']} on {one['representation']}")
-    items = [h("li", h("b", ", ".join(names)), f": {reason}") for reason, names in together.items()]
+    together = by_reason([Skipped(**one) for one in skipped])
+    items = [h("li", h("b", names), f": {reason}") for reason, names in together.items()]
     return h("details", h("summary", f"Not tried: {len(skipped)}"), h("ul", items))
 
 

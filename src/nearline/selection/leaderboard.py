@@ -248,17 +248,24 @@ class Leaderboard:
             f"{entry.family} ({edge.place} {edge.parameter} tried)" for entry in best for edge in entry.edges
         ]
         return (
-            [f"> best at an end of its grid, so that values beyond may be better: {', '.join(found)}."]
+            [f"> best at an end of its grid, so that values beyond may be better: {'; '.join(found)}."]
             if found
             else []
         )
 
     def _reasons(self) -> list[str]:
-        """What was skipped; families that share a reason share a line."""
-        together: dict[str, list[str]] = {}
-        for one in self.skipped:
-            together.setdefault(one.reason, []).append(f"{one.family} on {one.representation}")
-        return [f"skipped: {', '.join(names)}: {reason}" for reason, names in together.items()]
+        return [f"skipped: {names}: {reason}" for reason, names in by_reason(self.skipped).items()]
+
+
+def by_reason(skipped: list[Skipped]) -> dict[str, str]:
+    """What was skipped, by reason: "SVM, hinge on words and characters; k-NN, L2 on words"."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for one in skipped:
+        found.setdefault(one.reason, {}).setdefault(one.family, []).append(one.representation)
+    return {
+        reason: "; ".join(f"{family} on {' and '.join(ways)}" for family, ways in families.items())
+        for reason, families in found.items()
+    }
 
 
 def right_rows(entry: Entry, sizes: list[int]) -> Array:

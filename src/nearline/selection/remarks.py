@@ -22,7 +22,7 @@ def grid_ends(board: Leaderboard) -> list[Finding]:
         "Values beyond may be better, and the place on the leaderboard too low: try them by themselves (path_scores, "
         "sweep, kernel_scores), or give more time."
     )
-    return [Finding(GRID_END, "note", ", ".join(entry.family for entry in best), " ".join(said), remedy)]
+    return [Finding(GRID_END, "note", "; ".join(entry.family for entry in best), " ".join(said), remedy)]
 
 
 def no_better(found: Against, where: str) -> list[Finding]:

@@ -69,7 +69,11 @@ class Discriminant(Family):
         return None
 
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
-        amounts = {"quick": (0.1,), "default": (0.001, 0.1), "thorough": (0.0001, 0.001, 0.01, 0.1, 0.3, 0.6)}
+        amounts = {
+            "quick": (0.001, 0.1),
+            "default": (0.001, 0.1),
+            "thorough": (0.0001, 0.001, 0.01, 0.1, 0.3, 0.6),
+        }
         return [{"shrinkage": amount} for amount in amounts[preset]]
 
     def axes(self, fold: Fold, grid: list[dict[str, Any]]) -> tuple[Axis, ...]:
@@ -98,7 +102,7 @@ class Gaussian(Family):
 
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
         amounts = {
-            "quick": (1e-9,),
+            "quick": (1e-9, 1e-2),
             "default": (1e-9, 1e-2, 0.3),
             "thorough": (1e-9, 1e-4, 1e-2, 0.1, 0.3, 1.0),
         }
@@ -123,7 +127,7 @@ class Multinomial(Family):
 
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
         amounts = {
-            "quick": (0.1,),
+            "quick": (0.1, 1.0),
             "default": (0.01, 0.1, 1.0),
             "thorough": (0.001, 0.01, 0.03, 0.1, 0.3, 1.0),
         }
