@@ -73,10 +73,8 @@ class FoldData:
         X_train, X_test = self._prepared[way.name].fold(train, test)
         gram = way.gives == "gram"
         squares = self._prepared[way.name].squares[test] if gram else None
-        rows = self.rows
-        own = None if rows.weights is None else rows.weights[train]
-        codes, weights = rows.codes[train], self._weights(train)
-        fold = Fold(X_train, codes, weights, X_test, rows.classes, gram, squares, row_weights=own)
+        rows, codes = self.rows, self.rows.codes[train]
+        fold = Fold(X_train, codes, self._weights(train), X_test, rows.classes, gram, squares)
         self._make_room(way, fold)
         if self._used() + 1.3 * fold.data_bytes <= self.memory:
             kept[f] = fold

@@ -200,9 +200,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
 
     def _fitted(self, X: Any, codes: Array, weights: Array | None, groups: Any) -> Any:
         """The chosen candidate on these rows, calibrated if asked for."""
-        family = {family.name: family for family in self._families()}[self.chosen_.family]
-        class_weight = self.class_weight if family.weighs_classes else None
-        weights = fitting_weights(codes, self.classes_, weights, class_weight)
+        weights = fitting_weights(codes, self.classes_, weights, self.class_weight)
         model = self.estimator(self.chosen_)
         if self.calibrate is not None:
             folds = self._calibration_folds(codes, groups)

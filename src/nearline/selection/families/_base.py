@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -25,7 +25,6 @@ class Fold:
     classes: Array  # labels, in all folds
     gram: bool = False  # whether X holds a kernel's values with the training rows
     squares: Array | None = None  # then k(x, x) of the test rows
-    row_weights: Array | None = None  # those of rows alone, without those of classes
     fewest_voters: int | None = None  # rows that can be neighbors in every fold; None: those of this one
 
     @property
@@ -85,7 +84,6 @@ class Family(ABC):
     name: str
     threads: ClassVar[bool] = True  # whether folds may run at the same time
     takes: ClassVar[tuple[str, ...]] = ("numbers",)  # which representations: of numbers, of kernel values
-    weighs_classes: ClassVar[bool] = True  # whether its fits heed class weights
     path: ClassVar[str | None] = None  # the parameter along which models get simpler as it grows
 
     def refuses(self, fold: Fold) -> str | None:
@@ -106,8 +104,6 @@ class Family(ABC):
 
     def outcomes(self, fold: Fold, grid: list[dict[str, Any]]) -> Iterator[Outcome]:
         """Each candidate's answers on a fold, in any order. Families that can share work between candidates do it here."""
-        if not self.weighs_classes:
-            fold = replace(fold, weights=fold.row_weights)
         for number, parameters in enumerate(grid):
             start = perf_counter()
             model = self.estimator(parameters)

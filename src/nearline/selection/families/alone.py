@@ -26,10 +26,9 @@ MOST_FEATURES = 4000  # of a covariance matrix that is factored in every fold
 
 @dataclass(frozen=True)
 class Majority(Family):
-    """The most frequent class, always: what every model must beat. Class weights do not make another class frequent."""
+    """The class of most weight, always: without class weights the most frequent one, which every model must beat."""
 
     name: str = "majority"
-    weighs_classes: ClassVar[bool] = False
 
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
         return [{}]
