@@ -11,6 +11,7 @@ from nearline.decision import decide
 from nearline.estimators._base import Classifier, class_weights, encoded
 from nearline.losses import BINARY, JOINT, LOSSES, Loss
 from nearline.params import Params
+from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import Risk, named, strength
 from nearline.scores import LinearScore
 from nearline.solvers import RULES, SGD, SOLVERS, Solution, minimize
@@ -156,6 +157,20 @@ class LinearClassifier(LinearModel):
         self.solver = solver
         self.tol = tol
         self.warm_start = warm_start
+
+    @property
+    def penalty(self) -> str | None:
+        """The kind of penalty in scikit-learn's words: 'l1', 'l2', 'elasticnet', None, or the name of one's own.
+
+        scikit-learn's selectors ask for it: SelectFromModel keeps the non-zero weights of a model with 'l1'.
+        """
+        regularizer = named(self.regularizer, REGULARIZERS, Regularizer, "regularizer")
+        known = regularizer.elastic
+        if known is None:
+            return regularizer.name
+        return {(True, False): "l1", (False, True): "l2", (True, True): "elasticnet"}.get(
+            (known.l1 > 0, known.l2 > 0)
+        )
 
     def _named_loss(self) -> Loss:
         return named(self.loss, LOSSES, Loss, "loss")
