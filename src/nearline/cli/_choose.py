@@ -91,7 +91,9 @@ def _show_sweep(result: Any, way: str) -> None:
     print("\n".join(aligned([["k", "metric", "weights", result.scoring, "vote ties"], *shown])))
     print(f"\nthe best {len(shown)} of {len(rows)}; rows as {way}; mean ± standard deviation over folds")
     print(f"best mean: {_said(result.best)}")
-    print(f"largest k within one standard error of it: {_said(result.one_standard_error)}")
+    print(
+        f"largest k of that metric and weighting within one standard error of it: {_said(result.one_standard_error)}"
+    )
     _show_edge(result.edge)
 
 

@@ -31,7 +31,8 @@ def run_explain(
     explained = 0
     for number, one in _rows(data, numbers, explainer, model_reading(model_file, reading)):
         explained += 1
-        reason, chance = explainer.reasons(one)[0], explainer.chance(one)
+        reason = explainer.reasons(one)[0]
+        chance = explainer.chance(one, reason)
         print(json.dumps(explainer.facts(number, reason, chance), default=str) if as_json
               else explainer.text(number, reason, chance), flush=True)  # fmt: skip
     if explained < len(numbers) and wanted:
@@ -69,11 +70,11 @@ class Explainer:
         shape = self.about.get("shape")
         return reasons(self.model, rows_of(X), columns=columns, shape=shape, most=most, place=self.place)
 
-    def chance(self, X: Any) -> float | None:
-        """The probability of the label of one row, where the model gives any."""
+    def chance(self, X: Any, reason: Reason) -> float | None:
+        """The probability of the label that one row gets, where the model gives any; others may have more."""
         if not callable(getattr(self.model, "predict_proba", None)):
             return None
-        return float(np.max(self.model.predict_proba(rows_of(X))))
+        return float(self.model.predict_proba(rows_of(X))[0, self.classes.index(reason.label)])
 
     def sentence(self, reason: Reason) -> str:
         """A reason in a line."""

@@ -64,7 +64,7 @@ def sampled(table: Table) -> Sample:
     shape = table.description.shape if len(table.description.shape) > 1 else ()
     what = Path(table.description.path).name
     few = isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] <= 2
-    return Sample(X, np.asarray(table.y), out, rows, shape, what, rows if few else None)
+    return Sample(X, np.asarray(table.y), out, rows, shape, what, way, rows if few else None)
 
 
 def saved(drawn: Any, place: Path) -> None:

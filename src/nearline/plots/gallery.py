@@ -76,7 +76,8 @@ def _sweep(sample: Sample) -> Any:
 
     most = min(100, int(0.75 * len(sample.y)))
     ks = [k for k in (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100) if k <= most]
-    return models.plot_sweep(sweep(sample.X, sample.y, ks, weights=["uniform", "distance"]))
+    weights = ["uniform", "distance"]
+    return models.plot_sweep(sweep(sample.rows(), sample.y, ks, weights=weights, transformer=sample.way))
 
 
 def _alphas() -> Array:
@@ -87,7 +88,8 @@ def _path_scores(sample: Sample) -> Any:
     from nearline.estimators import LogisticRegression
     from nearline.selection.path_scores import path_scores
 
-    found = path_scores(LogisticRegression(), sample.X, sample.y, _alphas())
+    model = LogisticRegression(tol=1e-6)  # a row near the boundary may fall on either side of a coarser one
+    found = path_scores(model, sample.rows(), sample.y, _alphas(), transformer=sample.way)
     ax = models.plot_path_scores(found.alphas, found.scores, label="logistic, L2", marks=found)
     ax.set_ylabel("accuracy")
     return ax
@@ -173,10 +175,14 @@ def _reliability(sample: Sample) -> Any:
 
 
 def _learning_curve(sample: Sample) -> Any:
+    from sklearn.pipeline import make_pipeline
+
     from nearline.estimators import KNeighborsClassifier
     from nearline.selection.evaluate import learning_curve
 
-    return selection.plot_curve(learning_curve(KNeighborsClassifier(1), sample.X, sample.y))
+    model = KNeighborsClassifier(1)
+    model = model if sample.way is None else make_pipeline(sample.way, model)
+    return selection.plot_curve(learning_curve(model, sample.rows(), sample.y))
 
 
 def _gram(sample: Sample) -> Any:

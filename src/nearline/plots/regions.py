@@ -61,6 +61,15 @@ def grid(places: Array, steps: int) -> tuple[tuple[Array, ...], Array]:
     return grids, np.column_stack([g.ravel() for g in grids])
 
 
+def paint(ax: Any, grids: tuple[Array, ...], codes: Array, n_classes: int) -> None:
+    """Each cell of a grid in the color of its class (contours would put a strip of class 1 between 0 and 2)."""
+    colors = pyplot().matplotlib.colors.ListedColormap([COLORS[i % len(COLORS)] for i in range(n_classes)])
+    half = [0.5 * (grid[-1, -1] - grid[0, 0]) / (len(grid) - 1) for grid in grids]
+    sides = [side for grid, h in zip(grids, half) for side in (grid[0, 0] - h, grid[-1, -1] + h)]
+    look = {"cmap": colors, "vmin": -0.5, "vmax": n_classes - 0.5, "alpha": 0.25, "zorder": 0}
+    ax.imshow(codes, origin="lower", extent=sides, aspect="auto", interpolation="nearest", **look)
+
+
 def plot_regions(
     predict: Any,
     X: Array,
@@ -88,7 +97,7 @@ def plot_regions(
     'first direction'
     """
     ax = axes(ax)
-    X, classes = np.asarray(X), np.unique(y)
+    X = np.asarray(X)
     if plane is None and (X.ndim != 2 or X.shape[1] != 2):
         raise ValueError(
             f"Regions are drawn in the plane: X must be (n, 2), got shape {X.shape}; or give plane=Plane.of(X, y)."
@@ -97,10 +106,9 @@ def plot_regions(
     places = plane.down(X)
     grids, points = grid(places, steps)
     rows = plane.up(points).astype(X.dtype if X.dtype.kind == "f" else np.float64)
-    regions = np.searchsorted(classes, predict(rows)).reshape(grids[0].shape)
-    levels = np.arange(len(classes) + 1) - 0.5
-    colors = [COLORS[i % len(COLORS)] for i in range(len(classes))]
-    ax.contourf(*grids, regions, levels=levels, colors=colors, alpha=0.25)
+    called = np.asarray(predict(rows))
+    classes = np.union1d(np.unique(y), np.unique(called))  # a class may be called that no row is of
+    paint(ax, grids, np.searchsorted(classes, called).reshape(grids[0].shape), len(classes))
     if ambiguous is not None:
         unsettled = np.asarray(ambiguous(rows), dtype=float).reshape(grids[0].shape)
         ax.contourf(*grids, unsettled, levels=[0.5, 1.5], colors="none", hatches=["///"])

@@ -54,6 +54,7 @@ class Sample:
     raw: Any = None
     shape: tuple[int, ...] = ()  # of one row, where it is an image
     what: str = ""
+    way: Any = None  # a transformer that makes X of the raw rows, to be fitted anew inside folds
     columns: Array | None = (
         None  # (n, 1 or 2) if that is all there is: values as they came, NaN where missing
     )
@@ -96,16 +97,16 @@ def _bundled(
     name: str, columns: list[int] | None = None, scale: bool = True, rows: int | None = None
 ) -> Sample:
     from sklearn import datasets
+    from sklearn.preprocessing import StandardScaler
 
     bunch = getattr(datasets, f"load_{name}")()
-    X, labels = bunch.data[:rows], np.asarray(bunch.target_names)[bunch.target[:rows]]
+    raw, labels = bunch.data[:rows], np.asarray(bunch.target_names)[bunch.target[:rows]]
     names = [str(one) for one in bunch.feature_names]
     if columns is not None:
-        X, names = X[:, columns], [names[j] for j in columns]
-    if scale:
-        deviation = X.std(axis=0)
-        X = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-    return Sample(X, labels.astype(str), names, what=name.replace("_", " "))
+        raw, names = raw[:, columns], [names[j] for j in columns]
+    way = StandardScaler() if scale else None
+    X = raw if way is None else way.fit_transform(raw)
+    return Sample(X, labels.astype(str), names, raw, what=name.replace("_", " "), way=way)
 
 
 def iris() -> Sample:
