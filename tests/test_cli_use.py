@@ -424,3 +424,14 @@ def test_evaluate_prints_scikit_learns_numbers(tmp_path, capsys):
         "--positive names one of two classes, got 'sick'; the classes are ill, well."
         in capsys.readouterr().err
     )
+
+
+def test_the_probability_shown_is_that_of_the_label():
+    """Votes between pairs of classes may choose another one than the most probable."""
+    from types import SimpleNamespace
+
+    from nearline.cli._explain import Explainer
+
+    model = SimpleNamespace(predict_proba=lambda X: np.array([[0.3, 0.5, 0.2]]))
+    explainer = SimpleNamespace(model=model, classes=["a", "b", "c"])
+    assert Explainer.chance(explainer, np.zeros((1, 2)), SimpleNamespace(label="a")) == 0.3
