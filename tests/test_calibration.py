@@ -31,7 +31,7 @@ from nearline.selection.calibration import (
     Sigmoid,
     Temperature,
 )
-from nearline.selection.intervals import wilson
+from nearline.selection.intervals import share_interval
 from nearline.selection.reliability import brier_score, reliability_curve
 
 IRIS = load_iris(return_X_y=True)
@@ -291,7 +291,7 @@ def test_reliability_curve_equals_scikit_learn():
     assert curve.count.sum() == 500
     error = np.sum(curve.count[full] / 500 * np.abs(accuracy - confidence))
     np.testing.assert_allclose(curve.expected_calibration_error, error)
-    last = wilson(right[p.max(axis=1) > 7 / 8].sum(), curve.count[-1])
+    last = share_interval(right[p.max(axis=1) > 7 / 8].sum(), curve.count[-1])
     assert (curve.low[-1], curve.high[-1]) == (last.low, last.high)
 
 

@@ -190,6 +190,11 @@ def test_curves_have_the_one_standard_error_choice(wine, wine_page):
         assert curve["one_standard_error"] == board.one_standard_error(entry).parameters[entry.path]
         assert curve["mean"][curve["values"].index(curve["best"])] == board.mean(entry)
         assert curve["values"] == sorted(curve["values"])
+        at = curve["values"].index(curve["best"])
+        np.testing.assert_allclose(curve["deviation"][at], np.std(entry.scores["accuracy"], ddof=1))
+        bars = curve["mean"][at], curve["deviation"][at]
+        assert f": {bars[0]:.4f} ± {bars[1]:.4f}" in wine_page[2]  # what the bars of the picture say
+    assert "bars of one standard deviation over folds" in wine_page[2]
     labels = [label for tag, a in page.elements if tag == "svg" for label in [a["aria-label"]]]
     assert any(label.startswith("accuracy of k-NN, L2 over k: best ") for label in labels)
 

@@ -124,7 +124,7 @@ def _named(ax: Any, curves: int, corner: str) -> None:
 
 
 def plot_reliability(curve: Reliability, *, ax: Any = None) -> Any:
-    """Share of correct answers over the probability that was claimed, with intervals; the diagonal is honest.
+    """Share of correct answers over the probability that was claimed, with 95% intervals; the diagonal is honest.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def plot_reliability(curve: Reliability, *, ax: Any = None) -> Any:
     x, y = curve.confidence[there], curve.accuracy[there]
     ax.plot([0, 1], [0, 1], color="gray", linestyle=":", label="as claimed")
     bars = np.maximum([y - low, high - y], 0)
-    ax.errorbar(x, y, yerr=bars, fmt="o-", capsize=3, color=COLORS[0], label="found")
+    ax.errorbar(x, y, yerr=bars, fmt="o-", capsize=3, color=COLORS[0], label="found, 95% intervals")
     for a, b, n in zip(x, y, curve.count[there], strict=True):
         place = {"textcoords": "offset points", "xytext": (-4, -12), "ha": "right"}
         ax.annotate(f"{n}", (a, b), fontsize="x-small", **place)

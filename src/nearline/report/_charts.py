@@ -13,12 +13,13 @@ MOST_LABELS = 24  # classes named in a picture of regions
 
 
 def curve_chart(curve: dict[str, Any], score: str, *, larger: bool) -> Html:
-    """Scores along a path: folds, means with bars of one standard error, the best, and the one-standard-error choice."""
-    xs, means, errors = curve["values"], curve["mean"], curve["error"]
+    """Scores along a path: folds, means with bars of one standard deviation, the best, and the one-standard-error choice."""
+    xs, means, errors, spreads = curve["values"], curve["mean"], curve["error"], curve["deviation"]
     name = LETTERS.get(curve["parameter"], curve["parameter"])
     best = xs.index(curve["best"])
     threshold = means[best] - errors[best] if larger else means[best] + errors[best]
     every = [s for scores in curve["folds"] for s in scores] + [threshold]
+    every += [mean + side * spread for mean, spread in zip(means, spreads) for side in (-1, 1)]
     label = (
         f"{score} of {curve['family']} over {name}: best {number(means[best])} at {name} = {brief(curve['best'])}, "
         f"within one standard error up to {name} = {brief(curve['one_standard_error'])}"
@@ -31,9 +32,9 @@ def curve_chart(curve: dict[str, Any], score: str, *, larger: bool) -> Html:
         for s in scores:
             chart.dot(x, s, 1.7, "fold")
     chart.line(list(zip(xs, means)))
-    for x, mean, error in zip(xs, means, errors):
-        chart.line([(x, mean - error), (x, mean + error)], "bar")
-        chart.dot(x, mean, 3, "mean", f"{name} = {brief(x)}: {number(mean)} ± {number(error)}")
+    for x, mean, spread in zip(xs, means, spreads):
+        chart.line([(x, mean - spread), (x, mean + spread)], "bar")
+        chart.dot(x, mean, 3, "mean", f"{name} = {brief(x)}: {number(mean)} ± {number(spread)}")
     place = xs.index(curve["one_standard_error"]) if curve["one_standard_error"] in xs else best
     chart.dot(xs[best], means[best], 7, "ring")
     x, y = chart.to_x(xs[place]), chart.to_y(means[place])
@@ -70,7 +71,7 @@ def _steps(xs: list[float], ys: list[float]) -> list[tuple[float, float]]:
 
 
 def reliability_chart(curve: dict[str, Any]) -> Html:
-    """Share correct over the probability claimed, with intervals; below, how many rows there are."""
+    """Share correct over the probability claimed, with 95% intervals; below, how many rows there are."""
     label = f"Reliability: expected calibration error {number(curve['expected_calibration_error'], 3)}"
     chart = Chart((0, 1), (0, 1), label, "probability claimed", "share correct", square=True, width=360)
     most = max(curve["count"]) or 1

@@ -141,6 +141,7 @@ def _curve(contest: TryThemAll, best: Entry) -> dict[str, Any]:
         "parameter": path,
         "values": [one.parameters[path] for one in mates],
         "mean": [board.mean(one) for one in mates],
+        "deviation": [board.deviation(one) for one in mates],
         "error": [board.error(one) for one in mates],
         "folds": [rounded(one.scores[name]) for one in mates],
         "best": best.parameters[path],

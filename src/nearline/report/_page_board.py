@@ -215,7 +215,7 @@ def curve_section(facts: dict[str, Any]) -> Html:
     drawn = [_panel(one, board) for one in curves[:MOST_CURVES]]
     told = (
         "Each family's score over the parameter that makes its models simpler as it grows, everything else as in its best "
-        "candidate: small dots for folds, bars of one standard error. "
+        "candidate: small dots for folds, bars of one standard deviation over folds. "
     )
     marks = (
         "A ring marks the best mean; a square the simplest model that is within one standard error of it, on the good side "

@@ -225,10 +225,13 @@ def _reliability(test: dict[str, Any]) -> Html:
     curve, title = test["reliability"], h("h3", "Reliability of the probabilities")
     if "said" in curve:
         return h("div", title, h("p", curve["said"]))
+    bars = (
+        "" if test["weighted"] else "Bars up and down: 95% intervals (Wilson t), rows taken for independent. "
+    )
     said = (
         f"Where the model claims a probability, how often is it right? On the dashed line claims are kept. Expected "
         f"calibration error {number(curve['expected_calibration_error'], 3)}, Brier score {number(curve['brier'], 3)}. "
-        f"{'' if test['weighted'] else 'Bars up and down: 95% intervals. '}Boxes below: how many rows have such a claim."
+        f"{bars}Boxes below: how many rows have such a claim."
     )
     return h(
         "div", title, h("div", h("figure", reliability_chart(curve)), h("p", said), class_="panels beside")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.selection.intervals import wilson
+from nearline.selection.intervals import share_interval
 from nearline.selection.measures import squared_distances
 
 
@@ -50,8 +50,8 @@ def reliability_curve(
     empty = np.full(n_bins, np.nan)
     low, high = empty, empty
     if weights is None:
-        ends = [wilson(hit, n) for hit, n in zip(hits, count)]
-        low, high = np.array([end.low for end in ends]), np.array([end.high for end in ends])
+        ends = np.array([_ends(hit, n) for hit, n in zip(hits, count, strict=True)])
+        low, high = ends.T
     return Reliability(
         edges,
         np.divide(total, mass, out=empty.copy(), where=mass > 0),
@@ -61,6 +61,13 @@ def reliability_curve(
         high,
         float(np.abs(hits - total).sum() / w.sum()),
     )
+
+
+def _ends(hits: float, n: int) -> tuple[float, float]:
+    if n == 1:
+        return 0.0, 1.0
+    interval = share_interval(hits, n)
+    return interval.low, interval.high
 
 
 def brier_score(y: Any, probabilities: Any, classes: Any, weights: Any = None) -> float:
