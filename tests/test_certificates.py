@@ -256,3 +256,12 @@ def test_smooth_kernel_machines_are_certified_by_their_coefficients(dtype):
         own = risk_by_loops(loss, rows, y, A.T @ rows, machine.intercept_, 1e-3, 0.0, 1.0)
         assert -1e-9 <= (own - best) / own <= machine.gap_ + 1e-9
         assert machine.gap_ <= tol
+
+
+@pytest.mark.parametrize("loss", ["hinge", "crammer-singer", "weston-watkins"])
+def test_svms_of_features_of_any_scale_are_certified(loss):
+    """Columns from 1e-6 to 1e6, almost no penalty: Newton's coordinates look at them all alike."""
+    X, y = load_iris(return_X_y=True)
+    X = StandardScaler().fit_transform(X) * np.logspace(-6, 6, 4)
+    solution = minimize(Risk(X, y, loss=loss, alpha=1e-10), "smoothing")
+    assert solution.converged, (solution.status, solution.gap)

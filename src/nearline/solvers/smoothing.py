@@ -13,6 +13,7 @@ from nearline.solvers._goal import Goal
 from nearline.solvers._refusals import needs_elastic
 from nearline.solvers._state import State
 from nearline.solvers.coordinate_descent import CoordinateDescent
+from nearline.solvers.newton import Newton
 
 
 @dataclass
@@ -83,7 +84,7 @@ class Smoothing(Solver):
         )
         enough = 0.2 * state.goal.allowed(state.point.value) / rounded.null_value
         aim = max(enough, 0.05 * state.stretch)
-        state.last = minimize(rounded, CoordinateDescent(), state.last, tol=aim, relative_to="null").params
+        state.last = minimize(rounded, _inner(rounded), state.last, tol=aim, relative_to="null").params
         point = risk.scored(state.last)
         duals = loss.value_and_gradient(rounded.passes.scores(state.last), risk.targets)[1]
         _, gap = risk.certify(point, duals)
@@ -95,3 +96,8 @@ class Smoothing(Solver):
         state.stretch *= 0.1
         state.stuck = state.vain >= 2
         return state
+
+
+def _inner(rounded: Risk) -> Solver:
+    """Who minimizes the rounded risk: Newton's method, whose coordinates take features of any scale, where it can."""
+    return CoordinateDescent() if Newton().refuses(rounded) is not None else Newton()
