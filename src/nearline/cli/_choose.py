@@ -181,7 +181,8 @@ def _linear(loss: str, penalty: str) -> Any:
     if penalty not in REGULARIZERS:
         raise UsageError(f"There is no penalty {penalty!r}: choose among {', '.join(REGULARIZERS)}.")
     if loss == "logistic":  # of more than two classes the softmax
-        return LogisticRegression(regularizer=penalty)
+        # tight, so that a row near the boundary is called as the optimum calls it
+        return LogisticRegression(regularizer=penalty, tol=1e-6)
     return LinearClassifier(loss=loss, regularizer=penalty)
 
 
