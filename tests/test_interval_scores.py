@@ -109,7 +109,9 @@ def test_area_and_variance_are_delongs(seed, ties):
     np.testing.assert_allclose(place[codes == 0], wins.mean(axis=0))
     if not ties:
         order = np.argsort(-codes, kind="stable")
-        np.testing.assert_allclose(area_and_variance(scores[order][None], 8)[1][0], variance)
+        vectorized = area_and_variance(scores[order][None], 8)
+        np.testing.assert_allclose(vectorized[1][0], variance)
+        np.testing.assert_allclose(vectorized[2][0], found.freedom)
 
 
 def test_areas_of_several_classes_carry_their_covariances():
@@ -161,7 +163,7 @@ def test_area_is_covered(m, n, area):
     """The percentile bootstrap covered 54% to 63% with 5 rows of a class."""
     rng = np.random.default_rng(0)
     found = area_and_variance(Normals(area).draw(rng, 2000, m, n), m)
-    low, high = area_ends(*found, mean_normal_variance(np.array([m, n])), 0.95)
+    low, high = area_ends(*found[:2], mean_normal_variance(np.array([m, n])), 0.95, found[2])
     share = np.mean((low <= area) & (area <= high))
     assert share >= 0.93
     assert share <= 0.985 or m < 30
@@ -172,10 +174,48 @@ def test_area_of_several_classes_is_covered():
     rng = np.random.default_rng(0)
     sizes, shift = np.array([15, 30, 60]), 2.5
     found = np.array(
-        [(a.mean, a.variance) for a in (areas(*several_classes(rng, sizes, shift), 3) for _ in range(400))]
+        [
+            (a.mean, a.variance, a.freedom)
+            for a in (areas(*several_classes(rng, sizes, shift), 3) for _ in range(400))
+        ]
     )
-    low, high = area_ends(*found.T, mean_normal_variance(sizes), 0.95)
+    low, high = area_ends(*found.T[:2], mean_normal_variance(sizes), 0.95, found.T[2])
     assert np.mean((low <= true_area(3, shift)) & (true_area(3, shift) <= high)) >= 0.93
+
+
+@pytest.mark.parametrize(("m", "n", "lost"), [(15, 300, 0.02), (15, 300, 0.1), (10, 10, 0.02)])
+def test_area_is_covered_where_some_rows_are_lost_altogether(m, n, lost):
+    """Positive rows that score as the others do, the rest far above: the normal quantile covered 87% to 92%."""
+    rng, truth = np.random.default_rng(0), 1.0 - lost / 2
+    scores = rng.standard_normal((2000, m + n))
+    scores[:, :m] += np.where(rng.random((2000, m)) < lost, 0.0, 20.0)
+    found = area_and_variance(scores, m)
+    low, high = area_ends(*found[:2], mean_normal_variance(np.array([m, n])), 0.95, found[2])
+    assert np.mean((low <= truth) & (truth <= high)) >= 0.935
+
+
+def test_losses_that_show_no_spread_have_no_interval():
+    codes, classes = np.repeat([0, 1], 30), np.arange(2)
+    sure = np.eye(2)[codes]
+    reasons = [
+        interval_of(SCORERS[name], Answers(codes, 2, None, Known(P)), Sample(codes, classes)).reason or ""
+        for P in (sure, np.full((60, 2), 0.5))
+        for name in ("log-loss", "brier")
+    ]
+    assert all("all rows have the same loss" in reason for reason in reasons)
+
+
+def test_log_losses_of_probabilities_of_zero_have_no_interval():
+    """Votes of 5 neighbors: a wrong row that all of them outvote costs 36, and 200 rows often have none."""
+    rng = np.random.default_rng(0)
+    codes, classes = np.repeat([0, 1], 100), np.arange(2)
+    votes = rng.choice([0.8, 1.0], size=200)
+    P = np.where(np.eye(2)[codes] == 1, votes[:, None], 1 - votes[:, None])
+    answers = Answers(codes, 2, None, Known(P))
+    assert "probabilities of 0" in (
+        interval_of(SCORERS["log-loss"], answers, Sample(codes, classes)).reason or ""
+    )
+    assert interval_of(SCORERS["brier"], answers, Sample(codes, classes)).defined
 
 
 def test_mean_ends_undo_halls_correction():
@@ -315,6 +355,16 @@ def test_f1_is_covered():
             2 * 0.07 / (0.07 + 0.045 + 0.1) in interval_of(scorer, answers, Sample(codes, np.arange(2)))
         )
     assert np.mean(held) >= 0.93
+
+
+def test_equal_weights_are_none():
+    """Wilson's own ends cover 84% to 90% where one or two mistakes are expected."""
+    codes, classes = np.zeros(100, int), np.arange(2)
+    for mistakes in (0, 1, 2, 20):
+        answers = Answers((np.arange(100) < mistakes).astype(int), 2)
+        weighted = interval_of(SCORERS["accuracy"], answers, Sample(codes, classes, np.full(100, 2.0)))
+        plain = share_interval(100 - mistakes, 100)
+        np.testing.assert_allclose((weighted.low, weighted.high), (plain.low, plain.high))
 
 
 def test_weighted_accuracy_is_covered():

@@ -90,7 +90,9 @@ def test_noise_is_called_no_better_and_signal_is_not(scoring):
     assert "rows of class 'yes' are missed" in found[0].message
     assert [one.severity for one in folds + found] == ["note"] * len(folds + found)
     good = TryThemAll("quick", **options).fit(*load_iris(return_X_y=True))
-    assert good.open_test().against.better is True
+    opened = good.open_test()
+    assert opened.against.better is True
+    assert str(opened.against).startswith("better than")
     assert "no-better-than-trivial" not in [one.name for one in good.findings_]
 
 
@@ -100,6 +102,20 @@ def test_a_chosen_mean_is_called_optimistic():
     assert f"{contest.leaderboard_.mean(contest.best_):.4f}, optimistic as it was chosen by it" in str(
         contest.open_test()
     )
+
+
+def test_means_are_called_optimistic_for_what_chose_them():
+    options = {
+        "include": ["nearest centroid"],
+        "progress": "silent",
+        "scoring": ["accuracy", "auc", "log-loss"],
+    }
+    accuracy, auc, loss = str(
+        TryThemAll("quick", **options).fit(*load_iris(return_X_y=True)).open_test()
+    ).splitlines()[1:4]
+    assert accuracy.endswith("optimistic as it was chosen by it")
+    assert auc.endswith("optimistic as the model was chosen on the same folds")
+    assert loss.endswith("(the model or the test rows do not define it)")
 
 
 def test_folds_say_it_where_there_is_no_test_part():

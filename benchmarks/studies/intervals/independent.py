@@ -108,7 +108,7 @@ def area_rows(rng: Rng, n_sets: int, spread: float = 1.0) -> Iterator[list[str]]
                 ],
                 axis=1,
             )
-            row.append(cell(*area_ends(found[0], found[1], least, 0.95), area))
+            row.append(cell(*area_ends(found[0], found[1], least, 0.95, found[2]), area))
         yield row
 
 
@@ -127,8 +127,9 @@ def several_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
         for area in AREAS:
             shift = float(norm.ppf(area) * np.sqrt(2.0 * (1.0 - 1.0 / len(sizes))))
             sets = (areas(*several_classes(rng, np.array(sizes), shift), len(sizes)) for _ in range(n_sets))
-            found = np.array([(one.mean, one.variance) for one in sets]).T
-            row.append(cell(*area_ends(found[0], found[1], least, 0.95), true_area(len(sizes), shift)))
+            found = np.array([(one.mean, one.variance, one.freedom) for one in sets]).T
+            ends = area_ends(found[0], found[1], least, 0.95, found[2])
+            row.append(cell(*ends, true_area(len(sizes), shift)))
         yield row
 
 

@@ -10,6 +10,8 @@ from scipy.signal import lfilter
 from scipy.special import expit
 from scipy.stats import norm
 
+from nearline.selection.intervals.area import carried
+
 Array = NDArray[Any]
 Rng = np.random.Generator
 
@@ -50,8 +52,11 @@ class Normals:
         )
 
 
-def area_and_variance(scores: Array, m: int) -> tuple[Array, Array]:
-    """(n_sets,) areas and DeLong's variances of test sets without ties, the m positive rows first, all sets at once."""
+def area_and_variance(scores: Array, m: int) -> tuple[Array, Array, Array]:
+    """(n_sets,) areas, DeLong's variances and their degrees of freedom, of test sets without ties, all sets at once.
+
+    The m positive rows of a set come first.
+    """
     n = scores.shape[1] - m
     positive = np.argsort(scores, axis=1) < m
     below = np.where(positive, np.cumsum(~positive, axis=1), 0) / n
@@ -59,7 +64,9 @@ def area_and_variance(scores: Array, m: int) -> tuple[Array, Array]:
     area = below.sum(axis=1) / m
     of_positive = ((below**2).sum(axis=1) - m * area**2) / (m - 1)
     of_negative = ((above**2).sum(axis=1) - n * area**2) / (n - 1)
-    return area, np.maximum(0.0, of_positive / m + of_negative / n)
+    added = np.where(positive, below - area[:, None], above - area[:, None])
+    added /= np.where(positive, m, n)
+    return area, np.maximum(0.0, of_positive / m + of_negative / n), carried(added)
 
 
 def several_classes(rng: Rng, sizes: Array, shift: float) -> tuple[Array, Array]:

@@ -67,15 +67,21 @@ class Opened:
             for label, p, r, f, n in zip(self.classes.tolist(), precision, recall, f1, rows, strict=True)
         ]
 
+    def _on_folds(self, name: str) -> str:
+        mean = self.cross_validation[name]
+        if np.isnan(mean):
+            return ""
+        decides = name == next(iter(self.scores))
+        chosen = "it was chosen by it" if decides else "the model was chosen on the same folds"
+        before = ", before calibration" if self.calibrated else ""
+        return f"; in cross-validation {shown(mean)}, optimistic as {chosen}{before}"
+
     def __str__(self) -> str:
         lines = [f"test: {self.model}, fitted on {self.n_training_rows:,} rows, {self.n_rows:,} test rows"]
         for name, score in self.scores.items():
             interval = self.intervals[name]
             said = "the model or the test rows do not define it" if np.isnan(score) else interval.said()
-            before = ", before calibration" if self.calibrated else ""
-            mean = shown(self.cross_validation[name])
-            folds = f"in cross-validation {mean}, optimistic as it was chosen by it{before}"
-            lines.append(f"  {self.titles.get(name, name)} {shown(score)} ({said}); {folds}")
+            lines.append(f"  {self.titles.get(name, name)} {shown(score)} ({said}){self._on_folds(name)}")
         ranked = [name for name in ("auc", "average-precision") if name in self.scores]
         if ranked and self.answers.ranked_by is not None:
             lines.append(f"  {', '.join(ranked)}: rows ranked by {self.answers.ranked_by}")

@@ -33,7 +33,12 @@ class Against:
     def __str__(self) -> str:
         reference = REFERENCES.get(self.score, f"always answering {self.always!r}")
         scores = f"{self.score} {self.own:.4f} against {self.trivial:.4f}"
-        said = f"not better than {reference}, as far as these rows can tell: {scores} ({self.how})"
+        better = (
+            f"better than {reference}"
+            if self.better
+            else f"not better than {reference}, as far as these rows can tell"
+        )
+        said = f"{better}: {scores} ({self.how})"
         return f"{said}; {self.misses}" if self.rare_rows else said
 
     @property

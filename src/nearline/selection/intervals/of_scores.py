@@ -24,13 +24,14 @@ from nearline.selection.intervals.dependent import (
     too_few_groups,
 )
 from nearline.selection.intervals.means import mean_ends, moments
-from nearline.selection.intervals.shares import share_interval, wilson_ends
+from nearline.selection.intervals.shares import share_ends, share_interval
 from nearline.selection.measures import TopK
 from nearline.selection.scoring import SCORERS, Scorer
 
 UNMEASURED = "what an interval of this score would cover has not been measured"
 FEWEST_OF_A_CLASS = 10
 FEWEST_OF_A_SHARE = 5
+ROUNDING = 1e-12  # losses that differ by less are equal
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,9 @@ def interval_of(scorer: Scorer, answers: Answers, sample: Sample) -> Interval:
         return few
     if sample.weights is not None:
         return _weighted(scorer, answers, sample)
+    hidden = _hidden(scorer, answers, sample)
+    if hidden is not None:
+        return undefined(sample.confidence, "none", hidden)
     if sample.groups is None and not sample.in_time:
         return way.independent(answers, sample, scorer)
     contributions = contributions_of(scorer)
@@ -103,7 +107,7 @@ def _too_few_of_a_class(sample: Sample, fewest: int) -> Interval | None:
 
 
 def _weighted(scorer: Scorer, answers: Answers, sample: Sample) -> Interval:
-    """Of the accuracy: Wilson's with the effective number of rows p (1 - p) / v, v the variance of the weighted mean."""
+    """Of the accuracy: that of a share of the effective number of rows p (1 - p) / v, v the variance of the weighted mean."""
     w, confidence = sample.weights, sample.confidence
     if scorer.score is not SCORERS["accuracy"].score or sample.groups is not None or sample.in_time:
         return undefined(confidence, "none", f"{UNMEASURED} with sample weights")
@@ -114,7 +118,8 @@ def _weighted(scorer: Scorer, answers: Answers, sample: Sample) -> Interval:
         return undefined(confidence, "Wilson t, weighted", "the weights leave less than 2 rows")
     variance = float(((w * (right - p)) ** 2).sum() / w.sum() ** 2)
     effective = p * (1 - p) / variance if variance > 0 else kish
-    low, high = wilson_ends(p, min(effective, kish), -stdtrit(kish - 1, tail(confidence)))
+    rows = min(effective, kish)
+    low, high = share_ends(p * rows, rows, -stdtrit(kish - 1, tail(confidence)), confidence)
     return Interval(float(low), float(high), confidence, "Wilson t, weighted")
 
 
@@ -185,7 +190,7 @@ def _area(answers: Answers, sample: Sample, scorer: Scorer) -> Interval:
         return undefined(sample.confidence, "none", "the score is undefined")
     found = areas(np.asarray(ranking), sample.codes, len(sample.classes))
     least = mean_normal_variance(sample.sizes)
-    low, high = area_ends(found.mean, found.variance, least, sample.confidence)
+    low, high = area_ends(found.mean, found.variance, least, sample.confidence, found.freedom)
     return Interval(float(low), float(high), sample.confidence, "DeLong score")
 
 
@@ -200,6 +205,23 @@ def _loss(contributions: Contributions) -> Callable[[Answers, Sample, Scorer], I
     return interval
 
 
+def _hidden(scorer: Scorer, answers: Answers, sample: Sample) -> str | None:
+    """Why the losses of these rows, if the score is a loss, do not show how far their mean may be from the truth."""
+    P, losses = answers.probabilities(), LOSSES.get(scorer.score)
+    if P is None or losses is None:
+        return None
+    rows = losses(answers, sample.codes, len(sample.classes))
+    if rows is None or np.ptp(rows) <= ROUNDING:
+        return "all rows have the same loss, which does not show what others would lose"
+    if losses is log_losses and float(P.min()) <= np.finfo(P.dtype).eps:
+        return "the model gives probabilities of 0, and the first row of such a class would decide the score"
+    return None
+
+
+LOSSES: dict[object, Contributions] = {
+    SCORERS["log-loss"].score: log_losses,
+    SCORERS["brier"].score: brier_losses,
+}
 WAYS: dict[object, Way] = {
     SCORERS["accuracy"].score: Way(_rows, bounded_interval),
     SCORERS["balanced-accuracy"].score: Way(_balanced, bounded_interval, FEWEST_OF_A_CLASS),
