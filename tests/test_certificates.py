@@ -22,6 +22,7 @@ from nearline import (
     path,
 )
 from nearline.solvers import SGD, ConvergenceWarning, GradientDescent
+from nearline.solvers._delivery import with_searched_bias
 from oracle import risk as risk_by_loops
 
 
@@ -265,3 +266,16 @@ def test_svms_of_features_of_any_scale_are_certified(loss):
     X = StandardScaler().fit_transform(X) * np.logspace(-6, 6, 4)
     solution = minimize(Risk(X, y, loss=loss, alpha=1e-10), "smoothing")
     assert solution.converged, (solution.status, solution.gap)
+
+
+def test_the_bias_is_chosen_anew_where_the_loss_has_kinks():
+    """Rounding W moves the best b: that of the rounded W is found, by one column's convex risk after another."""
+    X, y = load_iris(return_X_y=True)
+    for loss in ("hinge", "crammer-singer"):
+        risk = Risk(X, y, loss=loss, alpha=1e-3)
+        solution = minimize(risk, tol=1e-6)
+        moved = solution.params.copy()
+        moved.b[0] += 0.3
+        found = with_searched_bias(risk, risk.scored(moved))
+        assert found.value <= solution.value * (1 + 1e-4)
+        assert found.value == pytest.approx(risk.value(found.params), rel=1e-12)

@@ -1,7 +1,10 @@
 """Parameters as the user gets them: one representative among equal solutions, in numbers of X's precision."""
 
+from functools import partial
+
 import numpy as np
 
+from nearline.arrays import Array
 from nearline.params import Params
 from nearline.risk import Point, Risk, ScoredPoint
 
@@ -20,12 +23,29 @@ def rounded(risk: Risk, point: Point, enough: float) -> Point:
     """The point as it is delivered, in float64; if its risk is more than enough, with the bias chosen anew."""
     exact = risk.exact
     found: Point = exact.scored(delivered(risk, point.params))
-    if found.value <= enough or not (risk.bias and risk.loss.smooth):
+    if found.value <= enough or not risk.bias:
         return found
-    better = exact.with_best_bias(found)
+    better = exact.with_best_bias(found) if risk.loss.smooth else with_searched_bias(exact, found)
     b = better.params.b.astype(risk.X.dtype).astype(np.float64)
     shifted = ScoredPoint(exact, Params.of(found.params.W, b), better.scores + (b - better.params.b))
     return min(found, shifted, key=lambda one: one.value)
+
+
+def with_searched_bias(risk: Risk, point: Point) -> Point:
+    """The point with a better b for the same W, where slopes do not lead to it: the risk is convex in each b_c."""
+    from scipy.optimize import minimize_scalar
+
+    scores, b = point.scores, point.params.b
+    for unit in np.eye(risk.n_outputs):
+        total = partial(_moved_loss, risk, scores, unit)
+        step = float(minimize_scalar(total).x)
+        if total(step) < total(0.0):
+            scores, b = scores + step * unit, b + step * unit
+    return ScoredPoint(risk, Params.of(point.params.W, b), scores)
+
+
+def _moved_loss(risk: Risk, scores: Array, unit: Array, step: float) -> float:
+    return risk.passes.total_loss(scores + step * unit)
 
 
 def canonical(risk: Risk, params: Params) -> Params:
