@@ -286,11 +286,21 @@ def test_sparse_rows_of_extreme_size(metric):
     np.testing.assert_array_equal(found.indices, dense.indices)
 
 
-@pytest.mark.parametrize("metric", ["cosine", "inner-product"])
-def test_products_of_rows_without_a_finite_length(metric):
+def test_products_of_rows_without_a_finite_length():
     for X in (np.full((3, 2), 2e160), sparse.csr_array(np.full((3, 2), 2e160))):
         with pytest.raises(ValueError, match="squared lengths are finite, got values up to 2e\\+160: divide"):
-            Index(X, metric)
+            Index(X, "inner-product")
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-160, 1e-155, 1e152, 1e307])
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+def test_cosines_do_not_depend_on_the_length_of_rows(size, store):
+    X = np.random.default_rng(0).integers(-3, 4, (40, 5)).astype(float)
+    expected = Index(X, "cosine").search(X, 6)
+    for rows, queries in ((X * size, X), (X, X * size), (X * size, X * size)):
+        found = Index(store(rows), "cosine").search(store(queries), 6)
+        np.testing.assert_array_equal(found.distances, expected.distances)
+        np.testing.assert_array_equal(found.indices, expected.indices)
 
 
 @pytest.mark.parametrize("metric", ["l2", "l1", "cosine"])

@@ -196,3 +196,12 @@ def test_files_hold_the_fitted_metric(tmp_path):
     nearline.save(leaky, tmp_path / "leaky.nearline")
     with pytest.raises(ValueError, match="learned from"):
         nearline.load(tmp_path / "leaky.nearline").predict(X[1::2])
+
+
+def test_rows_rounded_to_float32_are_the_same_rows():
+    X, y = noise(60, 5)
+    rounded, learned = X.astype(np.float32), Mahalanobis.learn(X, y)
+    with pytest.raises(ValueError, match="learned from 10 of these 10 rows"):
+        KNeighborsClassifier(metric=learned).fit(rounded[:50], y[:50]).predict(rounded[50:])
+    for rows in (X, rounded):  # what the model has seen in one precision, it has seen in the other
+        assert len(KNeighborsClassifier(metric=learned).fit(rows, y).predict(rounded)) == 60

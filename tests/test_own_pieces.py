@@ -303,3 +303,49 @@ def test_a_start_without_curvature_does_not_overflow(alpha, solver):
 def test_nor_without_a_penalty(solver):
     found = minimize(Risk(X, y, loss=FlatAtZero(), alpha=0.0), solver)
     assert found.converged
+
+
+class TwiceLogistic:
+    """A mixin: its formula comes before the one of the loss it is mixed with."""
+
+    def phi(self, z):
+        return 2.0 * np.logaddexp(0.0, -z)
+
+    def dphi(self, z):
+        return -2.0 / (1.0 + np.exp(z))
+
+
+class TwiceSlopes:
+    def value_and_gradient(self, scores, targets):
+        value, gradient = Logistic().value_and_gradient(scores, targets)
+        return 2.0 * value, 2.0 * gradient
+
+
+class TwiceValue:
+    def value(self, W):
+        return float((W**2).sum())
+
+
+class Plain(Logistic):
+    pass
+
+
+class Diamond(Plain, type("Right", (TwiceLogistic, Logistic), {})):
+    """Plain, Right, the mixin, Logistic: in this order."""
+
+
+@pytest.mark.parametrize("bases", [(TwiceLogistic, Logistic), (TwiceSlopes, Logistic), (Diamond,)])
+def test_a_formula_from_a_mixin_inherits_nothing_derived_from_another(bases):
+    loss = type("Twice", bases, {})()
+    model = LinearClassifier(loss, alpha=0.2, tol=1e-8).fit(X, y)
+    expected = LinearClassifier("logistic", alpha=0.1, tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-4)
+    assert (model.gap_, hasattr(model, "predict_proba")) == (None, False)
+
+
+def test_a_value_from_a_mixin_beside_anothers_slopes_is_refused():
+    half = type("Half", (), {"phi": TwiceLogistic.phi})
+    with pytest.raises(ValueError, match="slopes that are not its derivative"):
+        LinearClassifier(type("Twice", (half, Logistic), {})()).fit(X, y)
+    penalty = type("TwiceL2", (TwiceValue, L2), {})()
+    assert not any(penalty.knows(method) for method in ("gradient", "conjugate", "prox"))

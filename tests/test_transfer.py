@@ -66,3 +66,17 @@ def test_agreement_is_the_mean_of_the_largest_similarities():
 def test_among_rows_that_tie_the_first_is_taken():
     for payload in (["a", "b"], ["b", "a"]):
         assert NeighborsTransfer(1).fit([[0.0], [0.0]], payload).predict([[0.0]]) == payload[:1]
+
+
+@pytest.mark.parametrize("kind", ["masks", "records", "sparse", "table"])
+def test_payloads_that_change_after_the_fit_change_no_answer(kind):
+    payload = PAYLOADS[kind].copy()
+    model = NeighborsTransfer(1).fit([[0.0], [1.0], [2.0]], payload)
+    before = str(model.predict([[0.0]]))
+    if kind == "sparse":
+        payload.data[0] = 7.0
+    elif kind == "table":
+        payload.loc[0, "u"] = 7
+    else:
+        payload[0] = payload[1]
+    assert str(model.predict([[0.0]])) == before

@@ -13,12 +13,26 @@ def concrete_parents(cls: type) -> list[type]:
     return [base for base in cls.__mro__[1:] if isinstance(base, ABCMeta) and not base.__abstractmethods__]
 
 
+def redefined(cls: type, name: str) -> bool:
+    """Whether a method is the class's own: written in it, or in a mixin that comes before a concrete parent."""
+    if name in cls.__dict__:
+        return True
+    parents = concrete_parents(cls)
+    above = cls.__mro__[_owner(cls, name) :]
+    return bool(above) and above[0] not in parents and any(base in parents for base in above)
+
+
+def _owner(cls: type, name: str) -> int:
+    """Which of the classes from this one upwards the attribute comes from; their number if from none."""
+    return next((i for i, base in enumerate(cls.__mro__) if name in base.__dict__), len(cls.__mro__))
+
+
 def forget_derived(cls: type, defining: Iterable[str], derived: Iterable[str]) -> None:
     """Where a class redefines what it is, take back the derived methods that it inherits from concrete parents.
 
     They become what abstract classes above make of them (usually "not known"). To be called as a class is made.
     """
-    if not any(method in cls.__dict__ for method in defining):
+    if not any(redefined(cls, method) for method in defining):
         return
     others = concrete_parents(cls)
     for method in derived:
@@ -30,12 +44,5 @@ def forget_derived(cls: type, defining: Iterable[str], derived: Iterable[str]) -
 
 def mixed(cls: type, formula: str, partner: str) -> bool:
     """Whether a class has a formula of its own and the partner (its derivative, say) of a concrete parent's."""
-    owners = [
-        next((base for base in cls.__mro__ if name in base.__dict__), None) for name in (formula, partner)
-    ]
-    own, other = (cls.__mro__.index(owner) if owner is not None else -1 for owner in owners)
-    return (
-        0 <= own < other
-        and cls.__mro__[own] is not cls.__mro__[other]
-        and bool(concrete_parents(cls.__mro__[own]))
-    )
+    own, parents = _owner(cls, formula), concrete_parents(cls)
+    return own < _owner(cls, partner) and any(base in parents for base in cls.__mro__[own + 1 :])

@@ -73,7 +73,7 @@ class NeighborsTransfer(NeighborsModel):
                 f"X has {rows.shape[0]} rows, but there are payloads for {_num_samples(y)}: give one for each row."
             )
         self._fit_index(self._own(rows, X), None)
-        self.payload_ = y
+        self.payload_ = y.copy() if hasattr(y, "copy") else y  # what happens to y later changes no answers
         return self
 
     def transfer(self, X: Any) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline.arrays import Array, is_sparse
-from nearline.inheritance import concrete_parents, forget_derived
+from nearline.inheritance import concrete_parents, forget_derived, redefined
 from nearline.kernels.distances import induced_squares
 from nearline.parameters import Parametrized
 
@@ -29,7 +29,7 @@ class Kernel(Parametrized, ABC):
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        own = [name for name in VALUES if name in vars(cls)]
+        own = [name for name in VALUES if redefined(cls, name)]
         parents = [base for base in concrete_parents(cls) if issubclass(base, Kernel)]
         if own and len(own) < len(VALUES) and parents:
             raise TypeError(

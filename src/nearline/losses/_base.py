@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.inheritance import forget_derived, mixed
+from nearline.inheritance import forget_derived, mixed, redefined
 
 # What a loss is, and what its author derived from that: the second is not inherited where the first is redefined.
 DEFINING = ("value", "value_and_gradient", "phi", "codes", "margin")
@@ -42,7 +42,7 @@ class Loss(ABC):
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         forget_derived(cls, DEFINING, cls._derived())
-        if "value_and_gradient" in cls.__dict__ and "value" not in cls.__dict__:
+        if redefined(cls, "value_and_gradient") and not redefined(cls, "value"):
             cls.value = Loss.value  # type: ignore[method-assign]
 
     @classmethod

@@ -81,7 +81,7 @@ class Mahalanobis(Metric):
         share = SHRINKAGE if self.shrinkage is None else self.shrinkage
         scale = float(np.trace(S)) / max(len(S), 1)
         M = np.linalg.inv((1.0 - share) * S + share * (scale or 1.0) * np.eye(len(S)))
-        return replace(self, matrix=0.5 * (M + M.T), shrinkage=None, learned=np.unique(fingerprints(X)))
+        return replace(self, matrix=0.5 * (M + M.T), shrinkage=None, learned=in_any_precision(X))
 
     def bounded_by(self) -> str | None:
         return "principal"
@@ -170,10 +170,16 @@ def fingerprints(X: Any) -> Array:
     return out
 
 
+def in_any_precision(X: Any) -> Array:
+    """Fingerprints of rows as they are, and as they are once they have been rounded to float32."""
+    with np.errstate(over="ignore"):
+        return np.union1d(fingerprints(X), fingerprints(X.astype(np.float32)))
+
+
 def seen_elsewhere(metric: Metric, X: Any) -> Array:
     """Fingerprints of the rows that a metric was learned from, but for those of X."""
     learned = metric.learned_from
-    return np.setdiff1d(learned, fingerprints(X)) if len(learned) else learned
+    return np.setdiff1d(learned, in_any_precision(X)) if len(learned) else learned
 
 
 def refuse_seen(elsewhere: Array, Q: Any) -> None:

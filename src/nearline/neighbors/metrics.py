@@ -158,10 +158,17 @@ class Cosine(Metric):
         return "principal"
 
     def rows(self, X: Any) -> Any:
-        _finite_products(
-            X, "Cosine", "the rows by their largest value, which does not change their directions"
-        )
-        return X
+        """Rows of very small or large values by a power of two each, so that no square under- or overflows."""
+        sizes = _largest(X)
+        strange = (sizes > 0) & ((sizes < 1e-100) | (sizes > 1e100))
+        if not strange.any():
+            return X
+        powers = np.where(strange, -np.frexp(sizes)[1], 0)
+        if is_sparse(X):
+            X = X.copy()
+            X.data = np.ldexp(X.data, np.repeat(powers, np.diff(X.indptr)))
+            return X
+        return np.ldexp(X, powers[:, np.newaxis])
 
     def similarities(self, distances: Array) -> Array:
         return 1.0 - distances
@@ -181,6 +188,17 @@ class InnerProduct(Metric):
     def rows(self, X: Any) -> Any:
         _finite_products(X, "Inner product", "all rows by one number, which does not change their order")
         return X
+
+
+def _largest(X: Any) -> Array:
+    """The largest absolute value of each row."""
+    if is_sparse(X):
+        sizes = np.zeros(X.shape[0])
+        np.maximum.at(sizes, np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), abs(X.data))
+        return sizes
+    if X.dtype == np.uint8 or not X.shape[1]:
+        return np.ones(len(X))
+    return np.maximum(X.max(axis=1), -X.min(axis=1)).astype(np.float64)
 
 
 def _finite_products(X: Any, metric: str, remedy: str) -> None:
