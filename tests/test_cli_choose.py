@@ -64,6 +64,18 @@ def test_path_gives_table_and_picture(iris, tmp_path, capsys):
     assert "one standard error" in said
 
 
+@pytest.mark.parametrize("command", ["sweep", "path"])
+def test_the_best_mean_is_called_optimistic(command, iris, tmp_path, capsys):
+    options = {"sweep": ["--ks", "25,50"], "path": ["--alphas", "1,0.1"]}[command]
+    arguments = [command, iris, "-t", "kind", *options, "--out", str(tmp_path / "mean.svg")]
+    assert run(arguments) == 0
+    said = capsys.readouterr().out
+    assert "The best mean is optimistic" in said
+    assert f"tried ({options[0]} names others): values beyond may be better" in said
+    assert run([*arguments, "--json"]) == 0
+    assert "optimistic" in json.loads(capsys.readouterr().out)["note"]
+
+
 def test_a_picture_that_was_not_named_is_not_replaced(iris, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run(["plot", "sigmoid"]) == 0

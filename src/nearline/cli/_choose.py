@@ -1,6 +1,7 @@
 """``nearline sweep`` and ``nearline path``: choose k, choose alpha, by the table and the picture."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from nearline.neighbors.weights import as_weights
 from nearline.regularizers import REGULARIZERS
 from nearline.representations import representations
 from nearline.selection.edges import Edge
+from nearline.selection.leaderboard import OPTIMISTIC
 from nearline.selection.leaderboard import table as aligned
 from nearline.selection.path import checked_alphas
 
@@ -56,7 +58,7 @@ def run_sweep(
         rows, table.y, grid, names(metrics), names(weights), folds, transformer=way.transformer(), seed=seed
     )
     if as_json:
-        chosen = {"best": result.best, "one_standard_error": result.one_standard_error}
+        chosen = {"best": result.best, "one_standard_error": result.one_standard_error, "note": OPTIMISTIC}
         print(json.dumps(clean({"rows": result.rows(), **chosen, "edge": _edge_facts(result.edge)})))
     else:
         _show_sweep(result, way.name)
@@ -94,7 +96,8 @@ def _show_sweep(result: Any, way: str) -> None:
     print(
         f"largest k of that metric and weighting within one standard error of it: {_said(result.one_standard_error)}"
     )
-    _show_edge(result.edge)
+    print(OPTIMISTIC)
+    _show_edge(result.edge, "--ks")
 
 
 def run_path(
@@ -147,6 +150,7 @@ def _path_facts(result: Any) -> dict[str, Any]:
         "rows": [dict(zip(names, row)) for row in zip(*columns)],
         "best": result.alphas[result.best],
         "one_standard_error": result.alphas[result.one_standard_error],
+        "note": OPTIMISTIC,
         "edge": _edge_facts(result.edge),
     }
 
@@ -163,12 +167,13 @@ def _show_path(result: Any, how: str) -> None:
     print(f"\n{how}")
     print(f"best mean: alpha = {result.alphas[result.best]:.3g}")
     print(f"largest alpha within one standard error of it: {result.alphas[result.one_standard_error]:.3g}")
-    _show_edge(result.edge)
+    print(OPTIMISTIC)
+    _show_edge(result.edge, "--alphas")
 
 
-def _show_edge(edge: Edge | None) -> None:
+def _show_edge(edge: Edge | None, option: str) -> None:
     if edge is not None:
-        print(f"note: {edge}")
+        print(f"note: {replace(edge, why=f'{option} names others')}")
 
 
 def _edge_facts(edge: Edge | None) -> dict[str, Any] | None:

@@ -65,7 +65,11 @@ def _openings(test: dict[str, Any]) -> list[str]:
 
 def _scores(test: dict[str, Any]) -> Html:
     before = ", before calibration" if test["calibrated"] else ""
-    names = ("Test", "Interval", f"Cross-validation{before} (optimistic: it was chosen by it)")
+    names = (
+        "Test",
+        "Interval",
+        f"Cross-validation{before} (optimistic: the model was chosen on these folds)",
+    )
     head: list[Any] = ["Score", *(h("th", name, scope="col", class_="n") for name in names)]
     rows: list[list[Any]] = [
         [
