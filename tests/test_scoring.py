@@ -7,11 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier as ScikitNeighbors
 from sklearn.svm import SVC
 
-from nearline import SCORERS, LinearSVM, LogisticRegression, TryThemAll, cross_validate, learning_curve
+from nearline import (
+    SCORERS,
+    GaussianNB,
+    LinearSVM,
+    LogisticRegression,
+    TryThemAll,
+    cross_validate,
+    learning_curve,
+)
 from nearline.answers import Answers, Known, answers_of
 from nearline.selection.positive import positive_class
 from nearline.selection.scoring import as_scorers, scorers_for
@@ -258,3 +268,13 @@ def test_names_of_top():
         as_scorers("top-1")
     with pytest.raises(ValueError, match="Unknown scoring 'top-k'"):
         as_scorers("top-k")
+
+
+def test_labels_stay_numbers_for_scores_of_numbers():
+    X, y = load_breast_cancer(return_X_y=True)
+    folds = list(StratifiedKFold(3).split(X, y))
+    for name in ("neg_mean_absolute_error", "neg_max_error"):
+        found = cross_validate(GaussianNB(), X, 10 * y, scoring=name, folds=folds).scores[name]
+        np.testing.assert_allclose(found, cross_val_score(GaussianNB(), X, 10 * y, scoring=name, cv=folds))
+    with pytest.raises(ValueError, match="could not convert string"):
+        cross_validate(GaussianNB(), X, np.array(["no", "yes"])[y], scoring="r2", folds=folds)

@@ -131,11 +131,17 @@ def _named(name: str) -> Scorer:
             raise ValueError("Unknown scoring 'top-1': it is the accuracy.")
         return Scorer(name, TopK(int(top[1])))
     if name in get_scorer_names():
-        return Scorer(name, Foreign(get_scorer(name), own=False), directed=True)
+        judge = get_scorer(name)
+        return Scorer(name, Foreign(judge, own=False), directed=not _of_numbers(judge))
     raise ValueError(
         f"Unknown scoring {name!r}: choose among {', '.join(map(repr, SCORERS))}, a name from "
         "sklearn.metrics.get_scorer_names(), or give a function (estimator, X, y)."
     )
+
+
+def _of_numbers(judge: Any) -> bool:
+    """Whether labels are numbers to a scorer of scikit-learn, as in regression, and must stay what they are."""
+    return "_regression" in str(getattr(judge._score_func, "__module__", ""))
 
 
 def _name(scoring: Any) -> str:
