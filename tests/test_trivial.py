@@ -118,6 +118,15 @@ def test_means_are_called_optimistic_for_what_chose_them():
     assert loss.endswith("(the model or the test rows do not define it)")
 
 
+def test_a_class_of_test_rows_alone_changes_what_scores_are_of():
+    X, y = noise(0.4)
+    y[-10:] = "zoo"
+    contest = TryThemAll("quick", include=CHEAP, progress="silent", split="time", scoring="f1").fit(X, y)
+    said = str(contest.open_test()).splitlines()[1]
+    assert said.startswith("  f1 (macro)")
+    assert f"in cross-validation f1 (positive: {contest.positive_})" in said
+
+
 def test_folds_say_it_where_there_is_no_test_part():
     contest = TryThemAll("quick", include=CHEAP, progress="silent", test=None).fit(*noise())
     found = [one for one in contest.findings_ if one.name == "no-better-than-trivial"]

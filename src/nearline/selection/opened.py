@@ -49,6 +49,9 @@ class Opened:
     positive: Any = None  # the positive one of two classes
     weights: Array | None = field(default=None, repr=False)  # of the test rows; scores and figures count them
     titles: dict[str, str] = field(default_factory=dict)  # names of scores, with what must be said with them
+    fold_titles: dict[str, str] = field(
+        default_factory=dict
+    )  # the same on folds, which may lack a class of the test rows
 
     @property
     def confusion(self) -> Array:
@@ -74,7 +77,9 @@ class Opened:
         decides = name == next(iter(self.scores))
         chosen = "it was chosen by it" if decides else "the model was chosen on the same folds"
         before = ", before calibration" if self.calibrated else ""
-        return f"; in cross-validation {shown(mean)}, optimistic as {chosen}{before}"
+        on_folds = self.fold_titles.get(name, name)
+        what = "" if on_folds == self.titles.get(name, name) else f"{on_folds} "
+        return f"; in cross-validation {what}{shown(mean)}, optimistic as {chosen}{before}"
 
     def __str__(self) -> str:
         lines = [f"test: {self.model}, fitted on {self.n_training_rows:,} rows, {self.n_rows:,} test rows"]

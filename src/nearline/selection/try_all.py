@@ -400,6 +400,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             positive=self.positive_ if len(classes) == 2 else None,
             weights=locked.weights,
             titles={scorer.name: scorer.title for scorer in scorers},
+            fold_titles={scorer.name: scorer.title for scorer in self._scorers},
         )
 
     @property
