@@ -245,3 +245,12 @@ def test_cells_are_those_of_the_standardized_rows(drawn):
         np.linalg.norm(np.unique(units.off(rows), axis=0)[None] - middles[:, None], axis=2), axis=1
     )
     np.testing.assert_allclose(distances[:, 0], distances[:, 1], rtol=1e-9)
+
+
+def test_margins_of_a_kernel_machine_are_refused_with_the_picture_to_take():
+    X, y = IRIS[0][:100, :2], IRIS[1][:100]
+    for model in (KernelSVM().fit(X, y), LinearSVM()):
+        with pytest.raises(
+            ValueError, match=r"without coef_: fit it first, or take plots\.plot_kernel_margins"
+        ):
+            plots.plot_margins(model, X, y)

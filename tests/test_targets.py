@@ -62,7 +62,7 @@ CALLS = {
     ids=["1-2", "1-2-3", "-1-0-1", "0-3", "strings", "halves", "nan", "-2-0", "huge"],
 )
 def test_all_else_is_refused_with_the_way_out(call, labels, K):
-    with pytest.raises(ValueError, match=r"np\.unique\(y, return_inverse=True\)"):
+    with pytest.raises(ValueError, match=r"np\.unique\(y, return_inverse=True\)\[1\]"):
         CALLS[call](labels, K)
 
 
@@ -111,3 +111,14 @@ def test_scores_that_are_no_scores_are_refused():
             evaluate(loss, scores, [0, 1])
     with pytest.raises(ValueError, match="2 columns, but there are 3 classes"):
         evaluate("softmax", np.zeros((2, 3)), np.eye(2))
+
+
+def test_the_advice_about_labels_names_what_the_caller_has_and_works():
+    scores = np.zeros((3, 1))
+    with pytest.raises(ValueError, match="encode labels") as caught:
+        evaluate("hinge", scores, np.array([1, 2, 2]))
+    assert "n_classes" not in str(caught.value)  # evaluate has no such parameter
+    y = np.array([1, 2, 2])
+    advice = str(caught.value).split("targets = ")[1].removesuffix(".")
+    assert advice == "np.unique(y, return_inverse=True)[1]"
+    assert evaluate("hinge", scores, np.unique(y, return_inverse=True)[1]) == 1.0

@@ -6,7 +6,7 @@ import numpy as np
 
 from nearline.arrays import Array
 
-ENCODE = "encode labels by classes, targets = np.unique(y, return_inverse=True)"
+ENCODE = "encode labels by classes, targets = np.unique(y, return_inverse=True)[1]"
 
 
 def checked_targets(targets: Any, n_classes: int | None = None) -> Array:
@@ -32,9 +32,7 @@ def checked_targets(targets: Any, n_classes: int | None = None) -> Array:
         return np.ascontiguousarray(targets == 1, dtype=np.int32)
     if low < 0 or (n_classes is not None and high >= n_classes):
         known = f"0 .. {n_classes - 1}" if n_classes is not None else "0, 1, 2, ... (or -1 and +1)"
-        raise ValueError(
-            f"Targets must be class numbers {known}, got {low} .. {high}: {ENCODE}, or set n_classes."
-        )
+        raise ValueError(f"Targets must be class numbers {known}, got {low} .. {high}: {ENCODE}.")
     if n_classes is None and high > 1:
         _check_gaps(targets, high)
     if targets.dtype.kind == "b" and n_classes not in (None, 2):

@@ -26,7 +26,7 @@ class CompiledPasses(Passes):
         if len(targets) and not (targets.min() >= 0 and targets.max() < n_classes):
             raise ValueError(
                 f"Targets must be class numbers 0 .. {n_classes - 1}, got {targets.min()} .. {targets.max()}: "
-                "encode the labels, or set n_classes."
+                "encode the labels."
             )
         assert loss.compiled is not None
         self._rows = (

@@ -60,6 +60,11 @@ def plot_margins(
 
 
 def _check(model: Any, X: Array, y: Array) -> None:
+    if not hasattr(model, "coef_"):
+        raise ValueError(
+            f"Margins are drawn of fitted linear models, got {model!r} without coef_: fit it first, or take "
+            "plots.plot_kernel_margins for kernel machines and plots.plot_regions for any classifier."
+        )
     if model.coef_.shape[0] != 1:
         raise ValueError(
             f"Margins are drawn between two classes, the model has {len(model.classes_)}: give rows of two of them."
