@@ -348,4 +348,8 @@ def test_a_value_from_a_mixin_beside_anothers_slopes_is_refused():
     with pytest.raises(ValueError, match="slopes that are not its derivative"):
         LinearClassifier(type("Twice", (half, Logistic), {})()).fit(X, y)
     penalty = type("TwiceL2", (TwiceValue, L2), {})()
+    with pytest.raises(ValueError, match=r"'l2' \(TwiceL2\(\)\): give the penalty a gradient or a prox"):
+        LinearClassifier(regularizer=penalty).fit(X, y)
+    with pytest.raises(ValueError, match=r"'l2' \(TwiceL2\(\)\): a loss with kinks needs one of"):
+        LinearClassifier("hinge", regularizer=penalty).fit(X, y)
     assert not any(penalty.knows(method) for method in ("gradient", "conjugate", "prox"))

@@ -73,15 +73,22 @@ def others(risk: Risk, tried: Solver) -> list[Solver]:
     return [solver for solver in able if solver.refuses(risk) is None]
 
 
+def _unserved(risk: Risk) -> str:
+    """Why no solver is willing: as a rule a penalty of one's own, which may have the name of a built-in one."""
+    able = (
+        "give the penalty a gradient or a prox, which it does not inherit where it redefines its value"
+        if risk.loss.smooth
+        else "a loss with kinks needs one of the penalties 'none', 'l2', 'l1', 'elastic-net' as they are"
+    )
+    return f"No solver serves loss '{risk.loss.name}' with '{risk.regularizer.name}' ({risk.regularizer!r}): {able}."
+
+
 def choose(risk: Risk, solver: Solver | str) -> Solver:
     """The solver for a risk; raises, with the reason and an alternative, if it cannot serve."""
     if solver == "auto":
         chosen = first_willing(risk, preference(risk))
         if chosen is None:
-            raise ValueError(
-                risk.loss.refusal
-                or f"No solver serves loss '{risk.loss.name}' with '{risk.regularizer.name}'."
-            )
+            raise ValueError(risk.loss.refusal or _unserved(risk))
         return chosen
     if isinstance(solver, str):
         known = SOLVERS | RULES
