@@ -231,3 +231,17 @@ def test_folds_run_side_by_side_only_where_memory_allows(monkeypatch):
     need = 2 * 100 * 4 * 8
     assert need <= 2e4 < 3 * need + 2 * need
     assert seen == [True, False]
+
+
+def test_a_path_without_a_grid_goes_on():
+    """Where the smallest default alpha is best, smaller ones are tried on the same folds; given grids stay as they are."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = (X.sum(axis=1) > 0).astype(int)
+    X[:, 0] *= 1e-3  # as large a part of the answer as the others, at a weight that only a tiny alpha allows
+    found = path_scores(LogisticRegression(tol=1e-6), X, y, seed=1)
+    assert found.alphas.min() < 1e-6
+    assert (np.diff(found.alphas) < 0).all()
+    same = path_scores(LogisticRegression(tol=1e-6), X, y, found.alphas, seed=1)
+    assert found.scores == pytest.approx(same.scores, abs=0.02)
+    assert path_scores(LogisticRegression(), X, y, [1e-1, 1e-2]).alphas.tolist() == [1e-1, 1e-2]

@@ -1,11 +1,11 @@
 """``nearline sweep`` and ``nearline path``: choose k, choose alpha, by the table and the picture."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from nearline.cli._errors import UsageError, as_usage, check_least
 from nearline.cli._output import check_file, clean
@@ -17,7 +17,7 @@ from nearline.neighbors.metrics import as_metric
 from nearline.neighbors.weights import as_weights
 from nearline.regularizers import REGULARIZERS
 from nearline.representations import representations
-from nearline.selection.edges import Edge
+from nearline.selection.edges import ROUNDS, Counts, Edge
 from nearline.selection.leaderboard import OPTIMISTIC
 from nearline.selection.leaderboard import table as aligned
 from nearline.selection.path import checked_alphas
@@ -54,9 +54,17 @@ def run_sweep(
     grid = [k for k in KS if k <= fewest] if asked is None else asked
     if not as_json:
         show(table)
-    result = sweep(
-        rows, table.y, grid, names(metrics), names(weights), folds, transformer=way.transformer(), seed=seed
+    find = partial(
+        sweep,
+        rows,
+        table.y,
+        metrics=names(metrics),
+        weights=names(weights),
+        folds=folds,
+        transformer=way.transformer(),
+        seed=seed,
     )
+    result = find(grid) if asked is not None else _going_on(find, grid, fewest)
     if as_json:
         chosen = {"best": result.best, "one_standard_error": result.one_standard_error, "note": OPTIMISTIC}
         print(json.dumps(clean({"rows": result.rows(), **chosen, "edge": _edge_facts(result.edge)})))
@@ -65,6 +73,18 @@ def run_sweep(
     from nearline.plots import plot_sweep
 
     _drawn(plot_sweep(result), place, as_json)
+
+
+def _going_on(find: Callable[[list[int]], Any], grid: list[int], most: int) -> Any:
+    """The sweep over k and, where its best stands at the largest k, over larger ones, at most ROUNDS times."""
+    result, axis = find(grid), Counts("k", "k", high=most)
+    for _ in range(ROUNDS):
+        further = axis.beyond([*map(float, grid)], True) if result.edge is not None else []
+        if not further:
+            break
+        grid = [*grid, *map(int, further)]
+        result = find(grid)
+    return result
 
 
 def _check_votes(metrics: list[str], weights: list[str]) -> None:
@@ -120,9 +140,7 @@ def run_path(
     model = _linear(loss, penalty)
     check_least("--cv", cv, 2)
     with as_usage():
-        grid = checked_alphas(
-            np.geomspace(1.0, 1e-6, 13) if alphas is None else [_real(a) for a in names(alphas) or ()]
-        )
+        grid = None if alphas is None else checked_alphas([_real(a) for a in names(alphas) or ()])
     check_file(place, named=out is not None, force=force)
     table = reading.labeled(data)
     rows = rows_of(table.X)

@@ -134,7 +134,7 @@ def plot_reliability(curve: Reliability, *, ax: Any = None) -> Any:
     >>> p = np.array([0.9, 0.8, 0.7, 0.2])
     >>> ax = plot_reliability(reliability_curve([1, 1, 0, 0], np.column_stack([1 - p, p]), [0, 1]))
     >>> ax.get_xlabel()
-    'probability of the class called'
+    'largest probability of the row'
     """
     ax = axes(ax)
     there = curve.count > 0
@@ -146,7 +146,7 @@ def plot_reliability(curve: Reliability, *, ax: Any = None) -> Any:
     for a, b, n in zip(x, y, curve.count[there], strict=True):
         place = {"textcoords": "offset points", "xytext": (-4, -12), "ha": "right"}
         ax.annotate(f"{n}", (a, b), fontsize="x-small", **place)
-    ax.set(xlabel="probability of the class called", ylabel="share correct", xlim=(0, 1.02), ylim=(0, 1.02))
+    ax.set(xlabel="largest probability of the row", ylabel="share correct", xlim=(0, 1.02), ylim=(0, 1.02))
     said = f"Reliability (expected calibration error {curve.expected_calibration_error:.3f}; numbers: rows)"
     ax.set_title(said, fontsize="medium")
     ax.legend(fontsize="small", loc="upper left")

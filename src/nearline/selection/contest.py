@@ -14,7 +14,7 @@ from nearline.arrays import Array
 from nearline.representations import Representation
 from nearline.selection.comparison import added_by_rows
 from nearline.selection.contributions import contributions_of, hits
-from nearline.selection.edges import Axis, Edge, open_ends
+from nearline.selection.edges import ROUNDS, Axis, Edge, open_ends
 from nearline.selection.families import Family, Outcome
 from nearline.selection.fold_data import FoldData, Rows
 from nearline.selection.leaderboard import Leaderboard, Skipped
@@ -22,9 +22,6 @@ from nearline.selection.progress import Progress
 from nearline.selection.scoring import Scorer
 from nearline.selection.unit import Unit
 from nearline.tiles import side_by_side, steps
-
-ROUNDS = 3  # in which the grid of a family on a representation may go on beyond its ends
-
 
 LATE = "the time limit had passed"
 

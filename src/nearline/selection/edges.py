@@ -9,6 +9,7 @@ import numpy as np
 
 from nearline.arrays import Array
 
+ROUNDS = 3  # in which a grid may go on beyond its ends
 LATTICE = 0.25  # steps of a grid are multiples of a quarter of a power of ten
 ROUNDING = 1e-12  # means that differ by less, relatively, are equal
 

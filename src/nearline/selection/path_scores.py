@@ -1,6 +1,6 @@
 """Choose alpha: whole warm-started paths on every fold, scored on the rows left out (SPEC H2, H4)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from nearline.arrays import Array, is_sparse
 from nearline.estimators._base import encoded
 from nearline.estimators.linear import LinearClassifier
-from nearline.selection.edges import Edge, edge_of, equally_best
+from nearline.selection.edges import ROUNDS, Axis, Edge, edge_of, equally_best
 from nearline.selection.families import Fold
 from nearline.selection.families.paths import Path
 from nearline.selection.path import checked_alphas
 from nearline.tiles import side_by_side, steps
+
+DEFAULT = np.geomspace(1.0, 1e-6, 13)  # two alphas a decade
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class PathScores:
     alphas: Array  # (n_alphas,), from large to small
     scores: Array  # (n_alphas, n_folds)
     gaps: Array  # (n_alphas, n_folds), relative to the null risk; nan where there is no certificate
+    given: bool = True  # whether the alphas were; else the grid went on where its best stood at an end
 
     @property
     def mean(self) -> Array:
@@ -51,14 +54,24 @@ class PathScores:
     @property
     def edge(self) -> Edge | None:
         """Where the best alpha is the smallest or largest given, so that values beyond may be better."""
-        return edge_of("alpha", self.alphas, self.mean)
+        found = edge_of("alpha", self.alphas, self.mean)
+        return found if found is None or self.given else replace(found, why=f"after going on {ROUNDS} times")
+
+    def with_others(self, others: "PathScores") -> "PathScores":
+        """These and the others, on the same folds."""
+        alphas = np.concatenate([self.alphas, others.alphas])
+        order = np.argsort(-alphas, kind="stable")
+        scores, gaps = (
+            np.vstack([getattr(self, part), getattr(others, part)]) for part in ("scores", "gaps")
+        )
+        return PathScores(alphas[order], scores[order], gaps[order], self.given)
 
 
 def path_scores(
     model: LinearClassifier,
     X: Any,
     y: Any,
-    alphas: Any,
+    alphas: Any = None,
     *,
     folds: Any = 5,
     transformer: Any = None,
@@ -72,7 +85,8 @@ def path_scores(
     ----------
     model : a :class:`nearline.LinearClassifier` or a named one; its own alpha is not used.
     X, y : rows (array, sparse matrix or table) and labels of any kind.
-    alphas : the grid.
+    alphas : the grid. None is two a decade from 1 to 1e-6 and, where the best stands at an end, a power of ten further
+        on the same folds, at most three times.
     folds : a number (stratified, shuffled by ``seed``) or a scikit-learn splitter.
     transformer : any scikit-learn transformer, fitted on the training rows of each fold only.
 
@@ -87,16 +101,26 @@ def path_scores(
     _check_model(model)
     X, y = indexable(X, np.asarray(y))
     check_classification_targets(y)
-    grid = checked_alphas(alphas)
+    grid = checked_alphas(DEFAULT if alphas is None else alphas)
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed) if isinstance(folds, int) else folds
     pairs = list(splitter.split(np.zeros(len(y)), y))
-    columns = side_by_side(
-        lambda pair: _fold(model, X, y, grid, pair[0], pair[1], transformer),
-        pairs,
-        cells=X.nnz if is_sparse(X) else np.prod(np.shape(X)),
-    )
-    scores, gaps = (np.column_stack(part) for part in zip(*columns))
-    return PathScores(grid, scores, gaps)
+
+    def scored(some: Array) -> PathScores:
+        columns = side_by_side(
+            lambda pair: _fold(model, X, y, some, pair[0], pair[1], transformer),
+            pairs,
+            cells=X.nnz if is_sparse(X) else np.prod(np.shape(X)),
+        )
+        scores, gaps = (np.column_stack(part) for part in zip(*columns))
+        return PathScores(some, scores, gaps, given=alphas is not None)
+
+    result, axis = scored(grid), Axis("alpha", "alpha")
+    for _ in range(0 if result.given else ROUNDS):
+        if result.edge is None:
+            break
+        further = axis.beyond(result.alphas.tolist(), result.edge.largest)
+        result = result.with_others(scored(checked_alphas(further)))
+    return result
 
 
 def _fold(

@@ -94,7 +94,11 @@ def against_on_rows(
         constant = _is(scorer, *CONSTANT)
         gain = _shifted(interval, reference) if constant else _gain(answers, trivial, rows, scorer, seed)
         better = gain.low > 0 if gain.defined else None
-        how = f"{gain.confidence:.0%} interval of the gain {gain.low:.4f} to {gain.high:.4f}"
+        how = (
+            f"{gain.confidence:.0%} interval of the gain {gain.low:.4f} to {gain.high:.4f}"
+            if constant
+            else "by the paired bootstrap, approximate"  # its coverage has not been measured: no interval
+        )
     return _with_misses(
         Against(scorer.name, own, reference, None, better, how), trivial, right, codes, classes
     )
