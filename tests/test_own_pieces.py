@@ -258,6 +258,21 @@ def test_a_value_without_its_own_slope_is_refused():
     assert Risk(X, y, loss=Shifted()).at(Params.zeros(1, 5)).value == 2.0
 
 
+def test_a_gradient_without_its_own_value_is_refused():
+    class Tilted(L2):
+        def gradient(self, W):
+            return 3.0 * W
+
+    class Sloping(Logistic):
+        def dphi(self, z):
+            return 2.0 * super().dphi(z)
+
+    with pytest.raises(ValueError, match="Penalty Tilted has a gradient that is not"):
+        Risk(X, y, regularizer=Tilted())
+    with pytest.raises(ValueError, match="define dphi beside phi"):
+        Risk(X, y, loss=Sloping())
+
+
 def test_what_was_derived_for_another_value_is_forgotten():
     wide = WideHinge()
     assert wide.conjugate(np.zeros((1, 1)), np.zeros(1)) is None

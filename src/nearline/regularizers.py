@@ -44,6 +44,19 @@ class Regularizer(ABC):
         """Whether one of the methods below that may be left out is written."""
         return getattr(type(self), method) is not getattr(Regularizer, method)
 
+    def check_slopes(self, shape: tuple[int, int]) -> None:
+        """Refuse a gradient that is not that of the value, at one place: the one may be inherited, the other one's own."""
+        if self.elastic is not None or not self.smooth:
+            return
+        W, V = np.random.default_rng(0).normal(size=(2, *shape))
+        gradient, h = self.gradient(W), 1e-6
+        slope = (self.value(W + h * V) - self.value(W - h * V)) / (2 * h)
+        if gradient is not None and not np.isclose(np.vdot(gradient, V), slope, rtol=1e-3, atol=1e-6):
+            raise ValueError(
+                f"Penalty {type(self).__name__} has a gradient that is not the derivative of its value: "
+                "define value and gradient together."
+            )
+
     @abstractmethod
     def value(self, W: Array) -> float:
         """R(W)."""

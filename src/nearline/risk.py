@@ -106,6 +106,7 @@ class Risk:
             n_classes = self.targets.shape[1] if several else int(self.targets.max()) + 1
         self.n_classes = max(n_classes, 2)
         self.n_outputs = self.n_classes if self.loss.joint or self.n_classes > 2 else 1
+        self.regularizer.check_slopes((self.n_outputs, self.X.shape[1]))
         self.weights = row_weights(weights, n_rows)
         self.total_weight = float(self.weights.sum())
         self.alpha = strength(alpha, self.total_weight)

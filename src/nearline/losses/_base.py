@@ -56,8 +56,9 @@ class Loss(ABC):
         return type(self).__dict__.get("core")
 
     def check_slopes(self) -> None:
-        """Refuse a value of one's own beside inherited slopes, unless they agree at a few places."""
-        if not (mixed(type(self), "phi", "dphi") or mixed(type(self), "value", "value_and_gradient")):
+        """Refuse a value of one's own beside inherited slopes, or the reverse, unless they agree at a few places."""
+        pairs = ("phi", "dphi"), ("dphi", "phi"), ("value", "value_and_gradient")
+        if not any(mixed(type(self), *pair) for pair in pairs):
             return
         K, h = 3 if self.joint else 1, 1e-6
         scores = np.random.default_rng(0).normal(scale=2.0, size=(20, K))
@@ -69,7 +70,7 @@ class Loss(ABC):
         same = np.allclose(self.value(scores, targets), value)
         if not (same and np.allclose(np.stack(changes, axis=1) / (2 * h), slopes, atol=1e-4)):
             raise ValueError(
-                f"Loss {type(self).__name__} has a value of its own, but inherits slopes that are not its derivative: "
+                f"Loss {type(self).__name__} has slopes that are not its derivative, as one of both is inherited: "
                 "define dphi beside phi, value_and_gradient beside value."
             )
 
