@@ -266,8 +266,9 @@ def test_names_of_top():
     assert as_scorers("top_k_accuracy")[0].name == "top-2"
     with pytest.raises(ValueError, match="'top-1': it is the accuracy"):
         as_scorers("top-1")
-    with pytest.raises(ValueError, match="Unknown scoring 'top-k'"):
-        as_scorers("top-k")
+    assert as_scorers("top-k")[0].name == "top-2"
+    with pytest.raises(ValueError, match="Unknown scoring 'top'"):
+        as_scorers("top")
 
 
 def test_labels_stay_numbers_for_scores_of_numbers():

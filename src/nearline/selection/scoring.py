@@ -85,6 +85,7 @@ _SAME = {
     "average_precision": "average-precision",
     "matthews_corrcoef": "mcc",
     "top_k_accuracy": "top-2",
+    "top-k": "top-2",
 }
 
 
