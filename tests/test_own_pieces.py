@@ -273,6 +273,22 @@ def test_a_gradient_without_its_own_value_is_refused():
         Risk(X, y, loss=Sloping())
 
 
+def test_a_subclass_that_redefines_nothing_keeps_all():
+    """Another name is no other formula: curvature, conjugate and probabilities still hold."""
+
+    class Renamed(Logistic):
+        name = "renamed"
+
+    class Weighed(L2):
+        name = "weighed"
+
+    methods = ("curvature", "conjugate", "balance", "probabilities", "d2phi", "phi_conjugate")
+    assert all(getattr(Renamed, method) is getattr(Logistic, method) for method in methods)
+    assert all(
+        getattr(Weighed, method) is getattr(L2, method) for method in ("prox", "conjugate", "gradient")
+    )
+
+
 def test_what_was_derived_for_another_value_is_forgotten():
     wide = WideHinge()
     assert wide.conjugate(np.zeros((1, 1)), np.zeros(1)) is None

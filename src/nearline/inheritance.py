@@ -4,13 +4,14 @@ A loss is its value, a penalty too; the rest (conjugate, curvature, prox, ...) i
 A subclass with a value of its own would inherit derivations that no longer hold, and certificates that prove nothing.
 """
 
-from abc import ABCMeta
+from abc import ABC, ABCMeta
 from collections.abc import Iterable
 
 
 def concrete_parents(cls: type) -> list[type]:
-    """The classes above that can be instantiated."""
-    return [base for base in cls.__mro__[1:] if isinstance(base, ABCMeta) and not base.__abstractmethods__]
+    """The classes above that can be instantiated; ABC itself, at the top of all, is none of them."""
+    above = [base for base in cls.__mro__[1:] if isinstance(base, ABCMeta) and base is not ABC]
+    return [base for base in above if not base.__abstractmethods__]
 
 
 def redefined(cls: type, name: str) -> bool:
