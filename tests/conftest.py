@@ -18,6 +18,16 @@ def shared_data():
     return DATA
 
 
+@pytest.fixture
+def rendered():
+    """What a test draws can also be rendered."""
+    import matplotlib.pyplot as plt
+
+    yield
+    for number in plt.get_fignums():
+        plt.figure(number).canvas.draw()
+
+
 def tiny_problem(n_classes, *, sparse=False, dtype=np.float64, n=40, d=4, seed=0):
     """Overlapping Gaussian classes: not separable, so that every risk has a minimizer."""
     rng = np.random.default_rng(seed)

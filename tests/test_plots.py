@@ -29,13 +29,7 @@ from nearline.losses import LOSSES  # noqa: E402
 IRIS = load_iris(return_X_y=True)
 
 
-@pytest.fixture(autouse=True)
-def _drawn_and_closed():
-    """What is drawn can also be rendered."""
-    yield
-    for number in plt.get_fignums():
-        plt.figure(number).canvas.draw()
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("rendered")
 
 
 def labels(ax):

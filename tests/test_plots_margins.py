@@ -9,7 +9,6 @@ from sklearn.svm import SVC
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
-import matplotlib.pyplot as plt  # noqa: E402
 
 from nearline import KernelSVM, LinearSVM, LogisticRegression, plots  # noqa: E402
 from nearline.cli import _plot  # noqa: E402
@@ -19,12 +18,7 @@ from nearline.plots.samples import Sample, Units, versicolor  # noqa: E402
 IRIS = load_iris(return_X_y=True)
 
 
-@pytest.fixture(autouse=True)
-def _drawn_and_closed():
-    yield
-    for number in plt.get_fignums():
-        plt.figure(number).canvas.draw()
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("rendered")
 
 
 def levels(ax):

@@ -6,6 +6,7 @@ A subclass with a value of its own would inherit derivations that no longer hold
 
 from abc import ABC, ABCMeta
 from collections.abc import Iterable
+from functools import lru_cache
 
 
 def concrete_parents(cls: type) -> list[type]:
@@ -43,6 +44,7 @@ def forget_derived(cls: type, defining: Iterable[str], derived: Iterable[str]) -
             setattr(cls, method, known.__dict__[method])
 
 
+@lru_cache(maxsize=1024)  # asked of the same few classes whenever a risk is made
 def mixed(cls: type, formula: str, partner: str) -> bool:
     """Whether a class has a formula of its own and the partner (its derivative, say) of a concrete parent's."""
     own, parents = _owner(cls, formula), concrete_parents(cls)

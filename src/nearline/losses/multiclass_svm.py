@@ -94,9 +94,13 @@ class PairLoss(Loss):
     def margin(self) -> float:
         """By how much the own score is to exceed each other one."""
 
-    def value_and_gradient(self, scores: Array, targets: Array) -> tuple[Array, Array]:
+    def _slack(self, scores: Array, targets: Array) -> tuple[Array, Array]:
+        """The code e_y, and margin + f_c - f_y for c != y (0 for y)."""
         q = one_hot(targets, scores.shape[1])
-        slack = np.where(q > 0, 0.0, self.margin + scores - (scores * q).sum(axis=1, keepdims=True))
+        return q, np.where(q > 0, 0.0, self.margin + scores - (scores * q).sum(axis=1, keepdims=True))
+
+    def value_and_gradient(self, scores: Array, targets: Array) -> tuple[Array, Array]:
+        q, slack = self._slack(scores, targets)
         violated = (slack > 0).astype(float)
         return np.maximum(slack, 0.0).sum(axis=1), violated - q * violated.sum(axis=1, keepdims=True)
 
@@ -170,11 +174,6 @@ class SmoothedWestonWatkins(PairLoss):
     smooth: ClassVar[bool] = True
     margin: ClassVar[float] = 1.0
     stretch: float = 1.0
-
-    def _slack(self, scores: Array, targets: Array) -> tuple[Array, Array]:
-        """The code e_y, and 1 + f_c - f_y for c != y (0 for y)."""
-        q = one_hot(targets, scores.shape[1])
-        return q, np.where(q > 0, 0.0, self.margin + scores - (scores * q).sum(axis=1, keepdims=True))
 
     def value_and_gradient(self, scores: Array, targets: Array) -> tuple[Array, Array]:
         q, slack = self._slack(scores, targets)

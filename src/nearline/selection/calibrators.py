@@ -91,9 +91,7 @@ class Sigmoid:
     def fit(cls, scores: Any, codes: Any, weights: Any = None) -> Self:
         """From scores (n,) or (n, K) of rows that were not trained on, class numbers (n,) and weights (n,) or None."""
         S, codes, w = _checked(scores, codes, weights)
-        F = _one_column(S)
-        owners = [1] if F.shape[1] == 1 else range(F.shape[1])
-        lines = [_platt(f, codes == c, w) for f, c in zip(F.T, owners)]
+        lines = [_platt(f, is_own, w) for f, is_own in _each_against_the_rest(S, codes)]
         return cls(np.array([a for a, _ in lines]), np.array([b for _, b in lines]))
 
     def probabilities(self, scores: Any) -> Array:
@@ -125,12 +123,10 @@ class Isotonic:
     def fit(cls, scores: Any, codes: Any, weights: Any = None) -> Self:
         """From scores (n,) or (n, K) of rows that were not trained on, class numbers (n,) and weights (n,) or None."""
         S, codes, w = _checked(scores, codes, weights)
-        F = _one_column(S)
-        owners = [1] if F.shape[1] == 1 else range(F.shape[1])
         points, values = [], []
-        for f, c in zip(F.T, owners):
-            low, high = _certainty(codes == c, w)
-            steps = IsotonicRegression(y_min=low, y_max=high).fit(f, codes == c, w)
+        for f, is_own in _each_against_the_rest(S, codes):
+            low, high = _certainty(is_own, w)
+            steps = IsotonicRegression(y_min=low, y_max=high).fit(f, is_own, w)
             points.append(steps.X_thresholds_)
             values.append(steps.y_thresholds_)
         return cls(tuple(points), tuple(values))
@@ -161,6 +157,13 @@ def _one_column(S: Array) -> Array:
     if S.ndim == 1:
         return S[:, None]
     return S[:, 1:] - S[:, :1] if S.shape[1] == 2 else S
+
+
+def _each_against_the_rest(S: Array, codes: Array) -> list[tuple[Array, Array]]:
+    """Scores of a class and which rows are its own: for the second of two classes, or for every class."""
+    F = _one_column(S)
+    owners = [1] if F.shape[1] == 1 else range(F.shape[1])
+    return [(f, codes == c) for f, c in zip(F.T, owners)]
 
 
 def _shared(p: Array) -> Array:

@@ -12,7 +12,7 @@ from nearline.answers import Answers
 from nearline.arrays import Array
 from nearline.selection.intervals.area import areas
 from nearline.selection.intervals.balanced import balanced_deviations
-from nearline.selection.measures import squared_distances
+from nearline.selection.measures import squared_distances, surprises
 from nearline.selection.scoring import SCORERS, Scorer
 
 Contributions = Callable[[Answers, Array, int], Array | None]  # (answers, codes, n_classes) -> (n,)
@@ -49,11 +49,7 @@ def ranked(answers: Answers, codes: Array, n_classes: int) -> Array | None:
 def log_losses(answers: Answers, codes: Array, n_classes: int) -> Array | None:
     """-log of the probability of the own class."""
     probabilities = answers.probabilities()
-    if probabilities is None:
-        return None
-    eps = float(np.finfo(probabilities.dtype).eps)
-    own = probabilities[np.arange(len(codes)), codes].astype(np.float64)
-    return np.asarray(-np.log(np.clip(own, eps, 1.0 - eps)))
+    return None if probabilities is None else surprises(probabilities, codes)
 
 
 def brier_losses(answers: Answers, codes: Array, n_classes: int) -> Array | None:

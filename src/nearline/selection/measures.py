@@ -72,11 +72,14 @@ def mcc(answers: Answers, codes: Array, classes: Array, weights: Array | None) -
 def log_loss(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
     """Mean of -log p of the row's class, p kept within [eps, 1 - eps] of its floating-point type, as scikit-learn does."""
     P = answers.probabilities()
-    if P is None:
-        return float("nan")
+    return float("nan") if P is None else float(np.average(surprises(P, codes), weights=weights))
+
+
+def surprises(P: Array, codes: Array) -> Array:
+    """-log p of each row's class, what the log-loss is the mean of, (m,)."""
     eps = float(np.finfo(P.dtype).eps)
     own = P[np.arange(len(codes)), codes].astype(np.float64)
-    return float(np.average(-np.log(np.clip(own, eps, 1.0 - eps)), weights=weights))
+    return np.asarray(-np.log(np.clip(own, eps, 1.0 - eps)))
 
 
 def brier(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:

@@ -12,6 +12,7 @@ from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
 from nearline.solvers._line_search import rounding
 from nearline.solvers._proximal import estimated_gap, inner, needs_smooth_loss
+from nearline.solvers._refusals import needs_piece
 from nearline.solvers._state import State
 
 
@@ -77,13 +78,9 @@ class Fista(Solver):
     max_iter: int = 100_000
 
     def refuses(self, risk: Risk) -> str | None:
-        reason = needs_smooth_loss(risk, self.name)
-        if reason is None and not (risk.elastic or risk.regularizer.knows("prox")):
-            return (
-                f"Solver '{self.name}' needs the prox of a penalty and '{risk.regularizer.name}' defines none: "
-                "define prox, or use 'lbfgs' if it has a gradient."
-            )
-        return reason
+        return needs_smooth_loss(risk, self.name) or needs_piece(
+            risk, self.name, "prox", "the prox", "'lbfgs' if it has a gradient"
+        )
 
     def start(self, risk: Risk, params: Params, goal: Goal) -> FistaState:
         point = risk.at(params) if params.W.any() else risk.null_point

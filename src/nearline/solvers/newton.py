@@ -15,7 +15,7 @@ from nearline.solvers._conditioning import Coordinates
 from nearline.solvers._goal import Goal
 from nearline.solvers._groups import Groups, dots, ratio
 from nearline.solvers._line_search import wolfe
-from nearline.solvers._refusals import needs_elastic
+from nearline.solvers._refusals import needs_elastic, needs_piece
 from nearline.solvers._sampling import standardized_rows
 from nearline.solvers._state import State
 from nearline.solvers.first_order import RayState, advance, needs_gradient
@@ -146,13 +146,9 @@ class NewtonCG(Solver):
         return True
 
     def refuses(self, risk: Risk) -> str | None:
-        reason = needs_curvature(risk, self.name)
-        if reason is None and not (risk.elastic or risk.regularizer.knows("curvature_product")):
-            return (
-                f"Solver '{self.name}' needs second derivatives and penalty '{risk.regularizer.name}' defines none: "
-                "define curvature_product, or use 'lbfgs'."
-            )
-        return reason
+        return needs_curvature(risk, self.name) or needs_piece(
+            risk, self.name, "curvature_product", "second derivatives", "'lbfgs'"
+        )
 
     def start(self, risk: Risk, params: Params, goal: Goal) -> NewtonCgState:
         point, coordinates = risk.at(params), Coordinates(risk)
