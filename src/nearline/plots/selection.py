@@ -97,7 +97,7 @@ def plot_candidates(leaderboard: Leaderboard, families: Any = None, *, ax: Any =
     ax.set(
         xlabel="k" if best[0].path == "n_neighbors" else str(best[0].path), ylabel=leaderboard.primary.name
     )
-    said = "Cross-validation (bars: ±1 standard deviation over folds; ring: best mean, square: one standard error)"
+    said = "Cross-validation\n(bars: ±1 standard deviation over folds; ring: best mean, square: one standard error)"
     ax.set_title(said, fontsize="small")
     ax.legend(fontsize="small")
     return ax
