@@ -1,4 +1,4 @@
-"""The interval of the area under the ROC curve: DeLong's variance, never below that of normal classes, by scores."""
+"""The interval of the area under the ROC curve: DeLong's variance beside that of normal classes, by scores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +16,8 @@ RARE = 0.58
 HALVINGS = 50
 # Of normal contributions 3 (sum e^2)^2 / sum e^4 counts the rows: a variance that few rows make up is known as badly.
 CARRIED = 3.0
+# Rows that the variance of normal classes counts for, where the rows themselves show less.
+EXPECTED = 8.0
 
 
 @dataclass(frozen=True)
@@ -104,23 +106,28 @@ def mean_normal_variance(sizes: Array) -> Callable[[Array], Array]:
 
 
 def area_ends(
-    area: Any, variance: Any, least: Callable[[Array], Array], confidence: float, freedom: Any = 1e9
+    area: Any, variance: Any, expected: Callable[[Array], Array], confidence: float, freedom: Any = 1e9
 ) -> tuple[Array, Array]:
-    """All A with |area - A| <= z sqrt(k least(A)), where k = max(1, (t / z)^2 variance / least(area)): a score interval.
+    """All A with |area - A| <= z sqrt(k expected(A)): a score interval, k the shown variance over the expected one.
 
-    z is the normal quantile, t Student's of the variance's degrees of freedom.
-    Such an interval has ends between 0 and 1, and one below 1 where the area is 1.
+    r = variance / expected(area) is known with f degrees of freedom, and k = (t_f / z)^2 r. Few rows often show too little
+    variance, so k is at least (t_g / z)^2 (8 + f r) / g with g = 8 + f: as if eight more rows had shown the expected one.
+    z is the normal quantile, t Student's. Such an interval has ends between 0 and 1. Where the area is 0 or 1,
+    no row shows a variance and k is 1, so that it is not a single point.
     """
     area = np.asarray(area, dtype=np.float64)
     z = -ndtri(tail(confidence))
-    inner = np.clip(area, 1e-9, 1 - 1e-9)
-    shown = np.square(stdtrit(freedom, tail(confidence)) / z) * np.asarray(variance)
-    factor = np.where((area > 0) & (area < 1), np.maximum(1.0, shown / least(inner)), 1.0)
+    within = (area > 0) & (area < 1)
+    ratio = np.asarray(variance) / expected(np.clip(area, 1e-9, 1 - 1e-9))
+    counted = EXPECTED + freedom
+    shown = np.square(stdtrit(freedom, tail(confidence)) / z) * ratio
+    shrunk = np.square(stdtrit(counted, tail(confidence)) / z) * (EXPECTED + freedom * ratio) / counted
+    factor = np.where(within, np.maximum(shown, shrunk), 1.0)
 
     def end(inside: Array, outside: Array) -> Array:
         for _ in range(HALVINGS):
             middle = (inside + outside) / 2
-            holds = np.abs(area - middle) <= z * np.sqrt(factor * least(middle))
+            holds = np.abs(area - middle) <= z * np.sqrt(factor * expected(middle))
             inside, outside = np.where(holds, middle, inside), np.where(holds, outside, middle)
         return inside
 
