@@ -141,10 +141,19 @@ def test_normal_variance_is_that_of_two_normal_classes():
 
 def test_area_ends_solve_their_equation():
     least = mean_normal_variance(np.array([60, 12]))
-    for area, variance, f in ((0.8, 1e-9, 3.0), (0.8, 0.01, 1.0), (1.0, 0.0, 1.0), (0.0, 0.0, 1.0), (0.5, 0.003, 40.0)):
+    for area, variance, f in (
+        (0.8, 1e-9, 3.0),
+        (0.8, 0.01, 1.0),
+        (1.0, 0.0, 1.0),
+        (0.0, 0.0, 1.0),
+        (0.5, 0.003, 40.0),
+    ):
         low, high = area_ends(area, variance, least, 0.95, f)
         r = variance / float(least(area)) if 0 < area < 1 else 1.0
-        shown, eight_more = (student.ppf(0.975, f) / Z) ** 2 * r, (student.ppf(0.975, f + 8) / Z) ** 2 * (8 + f * r) / (8 + f)
+        shown, eight_more = (
+            (student.ppf(0.975, f) / Z) ** 2 * r,
+            (student.ppf(0.975, f + 8) / Z) ** 2 * (8 + f * r) / (8 + f),
+        )
         k = max(shown, eight_more) if 0 < area < 1 else 1.0
         for end, side in ((low, 1e-12), (high, 1 - 1e-12)):
             if (area == 0 and side < 0.5) or (area == 1 and side > 0.5):
