@@ -11,4 +11,11 @@ def main() -> None:
         sys.exit('The command line needs typer, rich and polars: pip install "nearline[cli]"')
     from nearline.cli._app import run
 
-    sys.exit(run(sys.argv[1:]))
+    try:
+        sys.exit(run(sys.argv[1:]))
+    except Exception:  # with --debug
+        import traceback
+
+        from nearline.visible import visible
+
+        sys.exit(visible(traceback.format_exc(), keep="\n\t"))

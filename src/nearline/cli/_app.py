@@ -108,13 +108,17 @@ def predict(
     out: Annotated[
         Path | None, typer.Option(help="file: .csv, .tsv, .jsonl or .parquet (default: standard output)")
     ] = None,
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="CSV cells as they are, though a spreadsheet may take them for formulas"),
+    ] = False,
     read: Read = None,
 ) -> None:
     """Predict rows in order; the data may be larger than memory."""
     from nearline.cli._reading import Reading
     from nearline.cli._use import run_predict
 
-    run_predict(model, data, proba, explain, out, Reading.of(options=read))
+    run_predict(model, data, proba, explain, out, Reading.of(options=read), raw=raw)
 
 
 @app.command(epilog="Example:  nearline explain nearline-out/model.nearline new.csv --row 1 --row 7")
@@ -287,8 +291,20 @@ def _run(arguments: list[str]) -> int:
     except typer.Exit as end:
         return int(end.exit_code)
     except USAGE as error:
-        error.show()
+        _show_usage(error)
         return MISUSED
+
+
+def _show_usage(error: Any) -> None:
+    """What is wrong with the options, by the door: typer would look for a stream of its own."""
+    import sys
+
+    from nearline.visible import visible
+
+    if error.ctx is not None:
+        hint = f"Try '{error.ctx.command_path} --help' for help."
+        print(error.ctx.get_usage(), hint, sep="\n", end="\n\n", file=sys.stderr)
+    print(f"Error: {visible(error.format_message())}", file=sys.stderr)
 
 
 def _without_a_screen() -> None:

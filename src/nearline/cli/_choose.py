@@ -1,6 +1,5 @@
 """``nearline sweep`` and ``nearline path``: choose k, choose alpha, by the table and the picture."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -11,6 +10,7 @@ from nearline.cli._errors import UsageError, as_usage, check_least
 from nearline.cli._output import check_file, clean
 from nearline.cli._plot import saved
 from nearline.cli._reading import Reading, names, rows_of, show
+from nearline.cli._shown import print_json
 from nearline.estimators import LinearClassifier, LogisticRegression
 from nearline.losses import LOSSES
 from nearline.neighbors.metrics import as_metric
@@ -21,6 +21,7 @@ from nearline.selection.edges import ROUNDS, Counts, Edge
 from nearline.selection.leaderboard import OPTIMISTIC
 from nearline.selection.leaderboard import table as aligned
 from nearline.selection.path import checked_alphas
+from nearline.visible import visible
 
 KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 LINES = 12  # of a table
@@ -67,7 +68,7 @@ def run_sweep(
     result = find(grid) if asked is not None else _going_on(find, grid, fewest)
     if as_json:
         chosen = {"best": result.best, "one_standard_error": result.one_standard_error, "note": OPTIMISTIC}
-        print(json.dumps(clean({"rows": result.rows(), **chosen, "edge": _edge_facts(result.edge)})))
+        print_json(clean({"rows": result.rows(), **chosen, "edge": _edge_facts(result.edge)}))
     else:
         _show_sweep(result, way.name)
     from nearline.plots import plot_sweep
@@ -149,7 +150,7 @@ def run_path(
         show(table)
     result = path_scores(model, rows, table.y, grid, folds=cv, transformer=way.transformer(), seed=seed)
     if as_json:
-        print(json.dumps(clean(_path_facts(result))))
+        print_json(clean(_path_facts(result)))
     else:
         _show_path(
             result, f"{loss}, {penalty}; rows as {way.name}; mean ± standard deviation over {cv} folds"
@@ -212,7 +213,7 @@ def _linear(loss: str, penalty: str) -> Any:
 def _drawn(ax: Any, place: Path, as_json: bool) -> None:
     saved(ax, place)
     if not as_json:
-        print(f"picture: {place}")
+        print(f"picture: {visible(place)}")
 
 
 def _said(chosen: dict[str, Any]) -> str:

@@ -8,6 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from nearline.cli._shown import door
+from nearline.visible import visible
+
 FAILED, MISUSED, STOPPED = 1, 2, 130
 # The library speaks of its parameters; a person at the command line has options.
 WORDS = {
@@ -58,7 +61,7 @@ def in_options(text: str) -> str:
 
 def note(text: str) -> None:
     """Something that is not the answer: to standard error, so that answers can be piped on."""
-    print(f"note: {text}", file=sys.stderr)
+    print(f"note: {visible(text)}", file=sys.stderr)
 
 
 @contextmanager
@@ -78,6 +81,11 @@ def warnings_as_notes() -> Iterator[None]:
 
 def guarded(work: Callable[[], int], *, debug: bool) -> int:
     """The exit code of some work; with ``debug`` errors keep their traceback."""
+    with door():
+        return _guarded(work, debug=debug)
+
+
+def _guarded(work: Callable[[], int], *, debug: bool) -> int:
     try:
         with warnings_as_notes():
             return work()
@@ -104,9 +112,9 @@ def _told(error: Exception, code: int, debug: bool) -> int:
     if debug:
         raise error
     said = in_options(" ".join(str(error).split())) or f"{type(error).__name__}."
-    print(f"nearline: {said}", file=sys.stderr)
+    print(f"nearline: {visible(said)}", file=sys.stderr)
     return code
 
 
 def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [""])[0][:200]
+    return visible((str(error).splitlines() or [""])[0][:200])

@@ -1,6 +1,5 @@
 """``nearline explain``, and the sentences of ``predict --explain``."""
 
-import json
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,12 @@ import numpy as np
 from nearline.cli._errors import UsageError, note
 from nearline.cli._reading import KEYS, Reading, files_of, model_reading, model_schema, parts, rows_of
 from nearline.cli._reasons import Reason, reasons
+from nearline.cli._shown import print_json
 from nearline.data import DataError
 from nearline.files import inspect as inspected
 from nearline.files import load
 from nearline.selection.opened import fingerprint
+from nearline.visible import visible
 
 SHOWN = 10  # neighbors, columns or words
 STRONGEST, NEAREST = 3, 5  # of them in a sentence
@@ -33,8 +34,10 @@ def run_explain(
         explained += 1
         reason = explainer.reasons(one)[0]
         chance = explainer.chance(one, reason)
-        print(json.dumps(explainer.facts(number, reason, chance), default=str) if as_json
-              else explainer.text(number, reason, chance), flush=True)  # fmt: skip
+        if as_json:
+            print_json(explainer.facts(number, reason, chance), default=str)
+        else:
+            print(explainer.text(number, reason, chance), flush=True)
     if explained < len(numbers) and wanted:
         raise DataError(f"{data} has no row {numbers[explained]:,}: rows are counted from 1.")
 
@@ -88,7 +91,7 @@ class Explainer:
 
     def text(self, number: int, reason: Reason, chance: float | None) -> str:
         """A reason as lines."""
-        head = f"row {number:,}: {reason.label}" + (
+        head = f"row {number:,}: {visible(reason.label)}" + (
             f" (probability {chance:.3f})" if chance is not None else ""
         )
         if reason.said:
@@ -98,13 +101,17 @@ class Explainer:
         shares = reason.strongest(self.classes)
         lead = sum(reason.margin(share, self.classes) for share in shares)
         bias = 0.0 if reason.bias is None else self._lead(reason.bias, reason)
-        width = max((len(_named(share)) for share in shares[:SHOWN]), default=4)
-        rows = [f"  {_named(s):<{width}}  {reason.margin(s, self.classes):+.3f}" for s in shares[:SHOWN]]
+        called = [visible(_named(share)) for share in shares[:SHOWN]]
+        width = max(map(len, called), default=4)
+        rows = [
+            f"  {name:<{width}}  {reason.margin(s, self.classes):+.3f}" for name, s in zip(called, shares)
+        ]
         rest = sum(reason.margin(share, self.classes) for share in shares[SHOWN:])
         if len(shares) > SHOWN:
             rows.append(f"  {f'{len(shares) - SHOWN:,} others':<{width}}  {rest:+.3f}")
         rows.append(f"  {'bias':<{width}}  {bias:+.3f}")
-        said = f"  score of {reason.label} above that of {reason.other}: {lead + bias:+.3f}, of which"
+        over = f"score of {visible(reason.label)} above that of {visible(reason.other)}"
+        said = f"  {over}: {lead + bias:+.3f}, of which"
         return "\n".join([head, said, *rows, ""])
 
     def _lead(self, by_class: Any, reason: Reason) -> float:
@@ -115,9 +122,9 @@ class Explainer:
         for one in reason.neighbors[:SHOWN]:
             row = f"row {self.place(one['index']):,}"
             lines.append(
-                f"  {row:>10}  {one['label']}  distance {one['distance']:.4g}  vote {one['vote']:.3g}"
+                f"  {row:>10}  {visible(one['label'])}  distance {one['distance']:.4g}  vote {one['vote']:.3g}"
             )
-            lines += [f"              {shown}" for shown in [self.shown(one["index"])] if shown]
+            lines += [f"              {visible(shown)}" for shown in [self.shown(one["index"])] if shown]
         if len(reason.neighbors) > SHOWN:
             lines.append(f"  and {len(reason.neighbors) - SHOWN:,} more")
         return lines

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nearline import save
+from nearline.cli._cells import to_cell
 from nearline.data import DataError
 from nearline.selection.opened import Opened
 from nearline.selection.try_all import TryThemAll
@@ -152,4 +153,4 @@ def _table(file: Any, records: list[dict[str, Any]]) -> None:
     writer.writeheader()
     for record in records:
         plain = {k: json.dumps(clean(v)) if isinstance(v, (dict, list)) else v for k, v in record.items()}
-        writer.writerow(plain)
+        writer.writerow({name: to_cell(value) for name, value in plain.items()})

@@ -14,6 +14,7 @@ from nearline.plots import PICTURES, Picture, Sample
 from nearline.plots.gallery import in_the_plane, noted
 from nearline.plots.samples import iris
 from nearline.representations import representations
+from nearline.visible import visible
 from nearline.voronoi import plot_voronoi
 
 ENDINGS = (".png", ".svg", ".pdf", ".jpg")
@@ -47,9 +48,12 @@ def run_plot(
     if place.suffix.lower() not in ENDINGS:
         raise UsageError(f"{place} ends with none of {', '.join(ENDINGS)}: the ending says the format.")
     check_file(place, named=out is not None, force=force)
+    import matplotlib as mpl
+
     sample = None if data is None else sampled(reading.labeled(data))
-    saved(EVERY[name](sample), place)
-    print(f"picture: {place}")
+    with mpl.rc_context({"text.parse_math": False}):  # a dollar in a name is a dollar
+        saved(EVERY[name](sample), place)
+    print(f"picture: {visible(place)}")
 
 
 def sampled(table: Table) -> Sample:
@@ -60,11 +64,17 @@ def sampled(table: Table) -> Sample:
     X = way.fit_transform(rows)
     columns = None if table.schema.columns is None else np.array(list(table.schema.columns), dtype=object)
     given = columns if isinstance(rows, np.ndarray) else None
-    out = [str(name) for name in way.get_feature_names_out(given)]
+    out = [visible(name) for name in way.get_feature_names_out(given)]
     shape = table.description.shape if len(table.description.shape) > 1 else ()
-    what = Path(table.description.path).name
+    what = visible(Path(table.description.path).name)
     few = isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] <= 2
-    return Sample(X, np.asarray(table.y), out, rows, shape, what, way, rows if few else None)
+    return Sample(X, _labels(table), out, rows, shape, what, way, rows if few else None)
+
+
+def _labels(table: Table) -> Any:
+    """Labels as they may be shown."""
+    y = np.asarray(table.y)
+    return np.array([visible(label) for label in y.tolist()]) if y.dtype.kind in "UO" else y
 
 
 def saved(drawn: Any, place: Path) -> None:

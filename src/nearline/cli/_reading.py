@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from nearline.cli._errors import UsageError, note
+from nearline.cli._shown import described
 from nearline.data import DataError, Schema, Table, batches, read
 from nearline.data._base import NotInPartsError
 from nearline.data.texts import entries
@@ -236,7 +237,7 @@ def rows_of(X: Any) -> Any:
 
 def show(table: Table) -> None:
     """What was understood, before work starts."""
-    print(table.description, end="\n\n", flush=True)
+    print(described(table.description), end="\n\n", flush=True)
 
 
 def tell_notes(table: Table) -> None:

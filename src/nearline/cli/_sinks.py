@@ -2,14 +2,15 @@
 
 import csv
 import json
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from nearline.cli._cells import cells
 from nearline.cli._errors import UsageError
+from nearline.cli._shown import data_stream
 from nearline.whole import written_whole
 
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
@@ -28,10 +29,13 @@ def check_ending(out: Path | None) -> None:
 
 
 @contextmanager
-def sink(out: Path | None, names: list[str], types: list[str]) -> Iterator[Write]:
-    """A function that writes rows. ``types``: of the columns, 'string', 'integer', 'number' or 'boolean'."""
+def sink(out: Path | None, names: list[str], types: list[str], *, raw: bool = False) -> Iterator[Write]:
+    """A function that writes rows. ``types``: of the columns, 'string', 'integer', 'number' or 'boolean'.
+
+    ``raw``: cells of CSV are not made safe for spreadsheets.
+    """
     if out is None:
-        yield _as_lines(csv.writer(sys.stdout, lineterminator="\n"), names)
+        yield _as_lines(csv.writer(data_stream(), lineterminator="\n"), names, raw)
         return
     if out.suffix.lower() == ".parquet":
         with _parquet(out, names, types) as write:
@@ -43,18 +47,18 @@ def sink(out: Path | None, names: list[str], types: list[str]) -> Iterator[Write
         else:
             mark = "\t" if out.suffix.lower() == ".tsv" else ","
             writer = csv.writer(file, delimiter=mark, lineterminator="\n")
-            writer.writerow(names)
-            yield writer.writerow
+            writer.writerow(cells(names, raw=raw))
+            yield lambda row: writer.writerow(cells(row, raw=raw))
 
 
-def _as_lines(writer: Any, names: list[str]) -> Write:
+def _as_lines(writer: Any, names: list[str], raw: bool) -> Write:
     """The header comes with the first row: where reading fails, nothing was said that looks like an answer."""
     waiting = [names]
 
     def write(row: list[Any]) -> None:
         while waiting:
-            writer.writerow(waiting.pop())
-        writer.writerow(row)
+            writer.writerow(cells(waiting.pop(), raw=raw))
+        writer.writerow(cells(row, raw=raw))
 
     return write
 

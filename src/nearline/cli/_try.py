@@ -1,6 +1,5 @@
 """``nearline try``: read, lock, try them all, test once, write."""
 
-import json
 import re
 import shlex
 import sys
@@ -18,6 +17,7 @@ from nearline.cli._errors import STOPPED, UsageError, as_usage, check_least, in_
 from nearline.cli._output import Output, check_folder
 from nearline.cli._positive import label_of
 from nearline.cli._reading import Reading, features_of, ordered, show, without
+from nearline.cli._shown import print_json
 from nearline.data import DataError, Table
 from nearline.estimators import KNeighborsClassifier
 from nearline.selection.families import families
@@ -26,6 +26,7 @@ from nearline.selection.opened import Opened, fingerprint
 from nearline.selection.openings import check_record
 from nearline.selection.scoring import as_scorers
 from nearline.selection.try_all import LeakageWarning, TryThemAll
+from nearline.visible import visible
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def run_try(request: Request) -> int:
         _show(request, contest, result, seconds, facts, Numbers(contest, order, table))
     output.write()
     if request.json:
-        print(json.dumps(output.clean))
+        print_json(output.clean)
     else:
         _show_written(request, output)
     if output.failure is not None:
@@ -133,7 +134,7 @@ def _test(request: Request, table: Table) -> Any:
     if other.y is None:
         raise DataError(f"{request.test} has no labels to test on: name them with --target.")
     if request.groups is not None and not request.json:
-        print(f"{place}: its rows are taken as of other groups than the training rows\n")
+        print(f"{visible(place)}: its rows are taken as of other groups than the training rows\n")
     return features_of(other, request.groups, request.time), np.asarray(other.y)
 
 
@@ -257,23 +258,23 @@ def _show(
         total = len(finished | late)
         print(f"the time limit ended the contest: {len(finished)} of {total} families finished")
     if request.time is not None:
-        print(numbers.times(request.time))
+        print(visible(numbers.times(request.time)))
     for finding in contest.findings_:
         said = in_options(f"{finding.message} {finding.remedy}")
-        print(f"{finding.severity}: {numbers.subject(finding.subject)}: {said}")
+        print(visible(f"{finding.severity}: {numbers.subject(finding.subject)}: {said}"))
     leaks = [one.subject for one in contest.findings_ if one.remedy.startswith("Leave the column out")]
     if leaks:
-        print(f"to try again without: --drop {shlex.quote(','.join(dict.fromkeys(leaks)))}")
+        print(visible(f"to try again without: --drop {shlex.quote(','.join(dict.fromkeys(leaks)))}"))
     if result is not None:
         print(f"\n{result}")
 
 
 def _show_written(request: Request, output: Output) -> None:
-    print(f"\nwritten: {', '.join(map(str, output.written))}")
+    print(f"\nwritten: {', '.join(map(visible, output.written))}")
     for note in output.notes:
-        print(f"note: {note}")
+        print(f"note: {visible(note)}")
     if output.failure is not None:
         return
     model = shlex.quote(str(request.out / "model.nearline"))
-    print(f"predict with: nearline predict {model} NEW_DATA")
-    print(f"explain with: nearline explain {model} {shlex.quote(str(request.data))} --row 1")
+    print(visible(f"predict with: nearline predict {model} NEW_DATA"))
+    print(visible(f"explain with: nearline explain {model} {shlex.quote(str(request.data))} --row 1"))

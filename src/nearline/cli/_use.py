@@ -21,6 +21,7 @@ from nearline.cli._reading import (
     rows_of,
     tell_notes,
 )
+from nearline.cli._shown import print_json
 from nearline.cli._sinks import check_ending, sink
 from nearline.data import DataError
 from nearline.files import inspect as inspected
@@ -28,6 +29,7 @@ from nearline.files import load
 from nearline.selection.leaderboard import shown
 from nearline.selection.opened import LockedRows, fingerprint, intervals_of
 from nearline.selection.scoring import scorers_for
+from nearline.visible import visible
 
 KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}
 EVALUATED = [
@@ -46,7 +48,14 @@ LONG = 300  # characters of a fact that are shown
 
 
 def run_predict(
-    model_file: Path, data: Path, proba: bool, explain: bool, out: Path | None, reading: Reading
+    model_file: Path,
+    data: Path,
+    proba: bool,
+    explain: bool,
+    out: Path | None,
+    reading: Reading,
+    *,
+    raw: bool = False,
 ) -> None:
     """A line for each row, in order: the label and, if asked for, the probabilities and the reason."""
     check_ending(out)
@@ -65,7 +74,7 @@ def run_predict(
     if data.is_dir():
         names, types = ["file", *names], ["string", *types]
     found = 0
-    with sink(out, names, types) as write:
+    with sink(out, names, types, raw=raw) as write:
         for part in parts(data, explainer.schema, model_reading(model_file, reading)):
             if not found:
                 tell_notes(part)
@@ -115,16 +124,16 @@ def run_evaluate(model_file: Path, data: Path, reading: Reading, positive: str |
         ends = {name: asdict(interval) for name, interval in intervals.items()}
         found = {"rows": len(y), "positive": positive_label, "ranked_by": answers.ranked_by, "scores": scores}
         found |= {"intervals": ends, "seen_in_training": seen}
-        print(json.dumps(clean(found)))
+        print_json(clean(found))
         return
-    print(f"{data}: {len(y):,} rows")
+    print(f"{visible(data)}: {len(y):,} rows")
     tell_notes(table)
     if seen:
         note("these are the rows that the model was made of: what it scores on them is no test")
     for scorer in scorers:
         score, interval = scores[scorer.name], intervals[scorer.name]
         ends_said = "the model or the rows do not define it" if np.isnan(score) else interval.said()
-        print(f"  {scorer.title} {shown(score)} ({ends_said})")
+        print(f"  {visible(scorer.title)} {shown(score)} ({ends_said})")
     if answers.ranked_by is not None:
         print(f"  auc, average-precision: rows ranked by {answers.ranked_by}")
 
@@ -133,13 +142,12 @@ def run_inspect(model_file: Path, as_json: bool) -> None:
     """The header of a model file, once it is sure that the rest is intact too."""
     facts: dict[str, Any] = {**vars(inspected(model_file, whole=True))}
     if as_json:
-        print(json.dumps(clean(facts)))
+        print_json(clean(facts))
         return
     made = facts.pop("facts") or {}
     for name, value in {**facts, **made}.items():
         if value is None or value in ({}, []):
             continue
-        shown = (
-            json.dumps(clean(value), ensure_ascii=False) if isinstance(value, (dict, list)) else str(value)
-        )
-        print(f"{name}: {shown if len(shown) <= LONG else shown[: LONG - 3] + '...'}")
+        listed = isinstance(value, (dict, list))
+        text = visible(json.dumps(clean(value), ensure_ascii=False) if listed else value)
+        print(f"{visible(name)}: {text if len(text) <= LONG else text[: LONG - 3] + '...'}")

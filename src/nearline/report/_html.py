@@ -4,11 +4,10 @@ from html import escape
 from typing import Any
 
 from nearline.report._plain import clipped
+from nearline.visible import visible
 
 VOID = {"img", "br", "link", "meta", "input", "hr"}
 LONE = {"path", "circle", "rect", "line", "polyline"}
-# What no HTML document may contain, whatever is escaped.
-FORBIDDEN = dict.fromkeys([*range(9), 11, 12, *range(14, 32), 127], "\N{REPLACEMENT CHARACTER}")
 
 
 class Html(str):
@@ -18,7 +17,7 @@ class Html(str):
 
 
 def safe(value: Any) -> Html:
-    """Any value as text of the page; half characters (lone surrogates) become question marks.
+    """Any value as text of the page; controls, marks of direction and half characters are written out.
 
     Examples
     --------
@@ -27,8 +26,7 @@ def safe(value: Any) -> Html:
     """
     if isinstance(value, Html):
         return value
-    whole = str(value).encode("utf-8", "replace").decode()
-    return Html(escape(whole.translate(FORBIDDEN)))
+    return Html(escape(visible(value, keep="\t\n\r")))
 
 
 def h(name: str, /, *children: Any, **attributes: Any) -> Html:

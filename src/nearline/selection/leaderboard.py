@@ -10,6 +10,7 @@ from nearline.arrays import Array
 from nearline.selection.comparison import Added, Hits, indistinguishable
 from nearline.selection.edges import Edge
 from nearline.selection.scoring import SCORERS, Scorer
+from nearline.visible import visible
 
 OPTIMISTIC = "The best mean is optimistic: it was chosen for being best. Test rows and nested cross-validation are honest."
 
@@ -280,6 +281,7 @@ def right_rows(entry: Entry, sizes: list[int]) -> Array:
 
 def table(rows: list[list[str]]) -> list[str]:
     """Lines of aligned columns, a rule under the first."""
+    rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
     return [lines[0], "  ".join("-" * w for w in widths), *lines[1:]]

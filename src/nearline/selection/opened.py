@@ -15,6 +15,7 @@ from nearline.selection.leaderboard import shown
 from nearline.selection.measures import class_counts
 from nearline.selection.scoring import Scorer
 from nearline.selection.trivial import Against
+from nearline.visible import visible
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class Opened:
             lines.append(f"  opened {self.openings} times, for the same model")
         if self.refitted:
             lines.append("  the model in hand was fitted anew on all rows; the score is the earlier model's")
-        return "\n".join(lines)
+        return visible("\n".join(lines), keep="\n")
 
 
 def intervals_of(

@@ -6,6 +6,8 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
+from nearline.visible import visible
+
 QUIET = 5.0  # seconds before the first line, and between lines: short work needs no words
 
 
@@ -50,7 +52,7 @@ class Lines(Progress):
         if now - self._last >= QUIET:
             self._last = now
             print(
-                f"{share:4.0%} done, about {_time(self.left(share))} left: {doing}",
+                f"{share:4.0%} done, about {_time(self.left(share))} left: {visible(doing)}",
                 file=sys.stderr,
                 flush=True,
             )
@@ -67,13 +69,14 @@ class Bar(Progress):
         from rich.progress import BarColumn, Progress, TextColumn
 
         super().begin()
-        columns = TextColumn("{task.percentage:3.0f}%"), BarColumn(), TextColumn("{task.description}")
+        doing = TextColumn("{task.description}", markup=False)  # names may have brackets
+        columns = TextColumn("{task.percentage:3.0f}%"), BarColumn(), doing
         self._bar: Any = Progress(*columns, console=Console(stderr=True), transient=True)
         self._task = self._bar.add_task("", total=1.0)
         self._bar.start()
 
     def advance(self, share: float, doing: str) -> None:
-        text = f"about {_time(self.left(share))} left: {doing}"
+        text = f"about {_time(self.left(share))} left: {visible(doing)}"
         self._bar.update(self._task, completed=share, description=text)
 
     def end(self) -> None:

@@ -38,6 +38,7 @@ from nearline.selection.trivial import (
     trivial_answers,
     trivial_on_folds,
 )
+from nearline.visible import visible
 
 NAMES = "representation__asnumbers__columns"  # where a chain keeps the names of a table of numbers
 
@@ -270,7 +271,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             ]
         for finding in self.findings_:
             if finding.severity == "warning":
-                said = f"{finding.subject}: {finding.message} {finding.remedy}"
+                said = visible(f"{finding.subject}: {finding.message} {finding.remedy}")
                 warnings.warn(said, LeakageWarning, stacklevel=3)
 
     def _families(self) -> list[Any]:
