@@ -416,4 +416,4 @@ def test_findings_count_rows_as_the_file_does(tmp_path, capsys):
     (tmp_path / "rows.csv").write_text("\n".join(["a,b,kind", *rows]) + "\n")
     arguments = ["try", str(tmp_path / "rows.csv"), "-t", "kind", *FAST, "--test", "none", "--out"]
     assert run([*arguments, str(tmp_path / "out")]) == 0
-    assert "rows 50, 60: 2 of 60 rows" in capsys.readouterr().out
+    assert "rows 50 (line 51), 60 (line 61): 2 of 60 rows" in capsys.readouterr().out

@@ -147,7 +147,7 @@ def test_explain_says_what_decided(folder, capsys):
         run(["explain", str(folder / "logistic" / "model.nearline"), data, "--row", "4", "--row", "1"]) == 0
     )
     said = capsys.readouterr().out
-    assert said.index("row 1: class_0") < said.index("row 4: class_0")
+    assert said.index("row 1 (line 2): class_0") < said.index("row 4 (line 5): class_0")
     assert "score of class_0 above that of class_" in said
     assert "proline = 1065" in said
     assert run(["explain", str(folder / "logistic" / "model.nearline"), data, "--json"]) == 0
@@ -165,9 +165,9 @@ def test_neighbors_are_shown_with_their_rows(folder, tmp_path, capsys):
     model = str(folder / "neighbors" / "model.nearline")
     assert run(["explain", model, str(folder / "wine.csv"), "--row", "2", "--json"]) == 0
     nearest = json.loads(capsys.readouterr().out)["neighbors"][0]
-    assert nearest["index"] == 2  # the row itself, counted from 1
+    assert nearest["row"] == 2  # the row itself, counted from 1
     assert nearest["distance"] == 0
-    assert nearest["row"].startswith("alcohol 13.2, malic_acid 1.78")
+    assert nearest["shown"].startswith("alcohol 13.2, malic_acid 1.78")
     moved = tmp_path / "moved.csv"
     (folder / "wine.csv").rename(moved)
     try:

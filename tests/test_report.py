@@ -311,7 +311,7 @@ def test_findings_come_with_their_remedies(tmp_path):
         contest = contest_of(leak, Y, include="k-NN, L2")
     facts, page, _ = written(tmp_path, contest, contest.open_test())
     for finding in contest.findings_:
-        assert vars(finding) in facts["findings"]
+        assert finding.facts() in facts["findings"]
         assert finding.message in page.text
         assert finding.remedy in page.text
     assert "Do not trust these scores" in page.text
@@ -356,16 +356,16 @@ def test_templates_of_images_and_neighbors_of_mistakes(digits, tmp_path):
     assert sure == sorted(sure, reverse=True)
     pixels = load_digits().data[:700]
     for one in mistakes["rows"]:
-        assert one["row"] in contest.test_rows_
-        assert one["called"] == contest.predict(pixels[[one["row"]]])[0]
+        assert one["row"] - 1 in contest.test_rows_
+        assert one["called"] == contest.predict(pixels[[one["row"] - 1]])[0]
         assert len(one["neighbors"]) == 3
         assert decoded(one["picture"]).shape == (8, 8)
         np.testing.assert_allclose(
-            decoded(one["picture"]), pixels[one["row"]].reshape(8, 8) / 16 * 255, atol=0.51
+            decoded(one["picture"]), pixels[one["row"] - 1].reshape(8, 8) / 16 * 255, atol=0.51
         )
         for near in one["neighbors"]:
-            assert near["row"] not in contest.test_rows_
-            assert near["class"] == load_digits().target[near["row"]]
+            assert near["row"] - 1 not in contest.test_rows_
+            assert near["class"] == load_digits().target[near["row"] - 1]
     logistic = contest_of(pixels, load_digits().target[:700], include="logistic, L2")
     looks = facts_of(logistic)["looks_at"]
     assert looks["kind"] == "templates"
@@ -381,8 +381,8 @@ def test_neighbors_are_those_of_the_model(wine):
     represent, model = (contest.model_.named_steps[name] for name in ("representation", "model"))
     train = np.setdiff1d(np.arange(len(Y)), contest.test_rows_)
     for one in mistakes["rows"]:
-        distances, places = model.kneighbors(represent.transform(X[[one["row"]]][:, [0, 6]]), 3)
-        assert [near["row"] for near in one["neighbors"]] == train[places[0]].tolist()
+        distances, places = model.kneighbors(represent.transform(X[[one["row"] - 1]][:, [0, 6]]), 3)
+        assert [near["row"] - 1 for near in one["neighbors"]] == train[places[0]].tolist()
         np.testing.assert_allclose([near["distance"] for near in one["neighbors"]], distances[0], rtol=1e-4)
 
 

@@ -532,7 +532,9 @@ def test_bad_labels():
         fitted(X, np.repeat("ant", len(X)))
     missing = y.astype(object)
     missing[3] = None
-    with pytest.raises(ValueError, match=r"1 labels are missing .NaN or None., the first in row 3"):
+    with pytest.raises(
+        ValueError, match=r"1 labels are missing .NaN or None., the first in row 4 .counted from 1."
+    ):
         fitted(X, missing)
     with pytest.raises(ValueError, match="folds must be between 2 and the number of training rows, 2, got 5"):
         fitted(X[:3], np.array(["ant", "bee", "bee"]), test=0.9)

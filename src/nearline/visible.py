@@ -26,6 +26,18 @@ def visible(text: Any, keep: str = "") -> str:
     return HIDDEN.sub(lambda found: found[0] if found[0] in keep else _written(found[0]), str(text))
 
 
+def row_said(number: int, line: int | None) -> str:
+    """A row by its number counted from 1, with its line unless that is the same.
+
+    Examples
+    --------
+    >>> from nearline.visible import row_said
+    >>> row_said(1300, 1301), row_said(7, None), row_said(7, 7)
+    ('1,300 (line 1,301)', '7', '7')
+    """
+    return f"{number:,}" if line in (None, number) else f"{number:,} (line {line:,})"
+
+
 def _written(letter: str) -> str:
     """As Python writes it between quotes."""
     return letter.encode("unicode_escape", "surrogatepass").decode("ascii")

@@ -1,5 +1,6 @@
 """``nearline explain``, and the sentences of ``predict --explain``."""
 
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nearline.cli._errors import UsageError, note
+from nearline.cli._numbers import FileRows
 from nearline.cli._reading import KEYS, Reading, files_of, model_reading, model_schema, parts, rows_of
 from nearline.cli._reasons import Reason, reasons
 from nearline.cli._shown import print_json
@@ -14,7 +16,7 @@ from nearline.data import DataError
 from nearline.files import inspect as inspected
 from nearline.files import load
 from nearline.selection.opened import fingerprint
-from nearline.visible import visible
+from nearline.visible import row_said, visible
 
 SHOWN = 10  # neighbors, columns or words
 STRONGEST, NEAREST = 3, 5  # of them in a sentence
@@ -29,15 +31,17 @@ def run_explain(
         raise UsageError(f"Rows are counted from 1, got --row {min(wanted)}.")
     explainer = Explainer(model_file, training)
     numbers = sorted(set(wanted)) if wanted else list(range(1, ROWS + 1))
-    explained = 0
-    for number, one in _rows(data, numbers, explainer, model_reading(model_file, reading)):
+    said = model_reading(model_file, reading)
+    file, explained = FileRows(data, said, numbers[-1], explainer.schema), 0
+    for number, one in _rows(data, numbers, explainer, said):
         explained += 1
         reason = explainer.reasons(one)[0]
         chance = explainer.chance(one, reason)
         if as_json:
-            print_json(explainer.facts(number, reason, chance), default=str)
+            place = {"row": number, "line": file.line(number)}
+            print_json(place | explainer.facts(reason, chance), default=str)
         else:
-            print(explainer.text(number, reason, chance), flush=True)
+            print(explainer.text(file.said(number), reason, chance), flush=True)
     if explained < len(numbers) and wanted:
         raise DataError(f"{data} has no row {numbers[explained]:,}: rows are counted from 1.")
 
@@ -65,7 +69,9 @@ class Explainer:
         self.classes = self.model.classes_.tolist()
         self.source = Path(training or self.about.get("data") or "")
         self._training = training
-        self._rows: Any = None
+        self._file = FileRows(
+            self.source, self._reading, int(self.about.get("rows_in_file") or 0), self.schema
+        )
 
     def reasons(self, X: Any, most: int | None = None) -> list[Reason]:
         """Why each of these rows gets its label, by all or the strongest shares."""
@@ -89,9 +95,9 @@ class Explainer:
         shares = reason.strongest(self.classes)[:STRONGEST]
         return "; ".join(f"{_named(s)} ({reason.margin(s, self.classes):+.2f})" for s in shares)
 
-    def text(self, number: int, reason: Reason, chance: float | None) -> str:
+    def text(self, row: str, reason: Reason, chance: float | None) -> str:
         """A reason as lines."""
-        head = f"row {number:,}: {visible(reason.label)}" + (
+        head = f"row {row}: {visible(reason.label)}" + (
             f" (probability {chance:.3f})" if chance is not None else ""
         )
         if reason.said:
@@ -120,7 +126,7 @@ class Explainer:
     def _neighbors(self, reason: Reason) -> list[str]:
         lines = [f"  {len(reason.neighbors)} nearest training rows:"]
         for one in reason.neighbors[:SHOWN]:
-            row = f"row {self.place(one['index']):,}"
+            row = f"row {self.said(one['index'])}"
             lines.append(
                 f"  {row:>10}  {visible(one['label'])}  distance {one['distance']:.4g}  vote {one['vote']:.3g}"
             )
@@ -129,15 +135,13 @@ class Explainer:
             lines.append(f"  and {len(reason.neighbors) - SHOWN:,} more")
         return lines
 
-    def facts(self, number: int, reason: Reason, chance: float | None) -> dict[str, Any]:
+    def facts(self, reason: Reason, chance: float | None) -> dict[str, Any]:
         """A reason as JSON."""
-        found: dict[str, Any] = {"row": number, "label": reason.label, "probability": chance}
+        found: dict[str, Any] = {"label": reason.label, "probability": chance}
         if reason.said:
             return found | {"said": reason.said}
         if reason.neighbors:
-            near = [one | {"index": self.place(one["index"])} for one in reason.neighbors]
-            return found | {"neighbors": [one | {"row": self.shown(n["index"])}
-                                          for one, n in zip(near, reason.neighbors)]}  # fmt: skip
+            return found | {"neighbors": [self._neighbor_facts(one) for one in reason.neighbors]}
         names = list(map(str, self.classes))
         bias = [] if reason.bias is None else np.asarray(reason.bias).tolist()
         return found | {
@@ -149,6 +153,11 @@ class Explainer:
             ],
         }
 
+    def _neighbor_facts(self, one: dict[str, Any]) -> dict[str, Any]:
+        index = one["index"]
+        rest = {name: value for name, value in one.items() if name != "index"}
+        return {"row": self.place(index), "line": self.line(index)} | rest | {"shown": self.shown(index)}
+
     def place(self, index: int) -> int:
         """The number of a training row in its file, counted from 1; in the training part, if no more is known."""
         rows = self._training_rows()
@@ -158,23 +167,31 @@ class Explainer:
         """A training row as it stands in its file, if the file is there and unchanged, and the place is known."""
         if self.about.get("training_rows_left_out"):
             return None
-        if self._rows is None:
-            self._rows = self._source_rows()
-        if not len(self._rows):
-            return None
-        row = self._rows[self.place(index) - 1]
-        return row if isinstance(row, str) else None
+        return self._source.get(self.place(index))
+
+    def said(self, index: int) -> str:
+        """The number of a training row, and its line if its file is there and unchanged."""
+        return row_said(self.place(index), self.line(index))
+
+    def line(self, index: int) -> int | None:
+        """The line of a training row, if its file is there and unchanged."""
+        return None if self.shown(index) is None else self._file.line(self.place(index))
 
     def _training_rows(self) -> Any:
         found = self.about.get("training_rows")
         return None if found is None else np.asarray(found)
 
-    def _source_rows(self) -> list[str]:
-        """Lines for the rows of the data that the model was made of; none, with a note, if they are not to be had."""
+    @property
+    def _reading(self) -> Reading:
+        """How the data of the model were read."""
         options = {key: v for key, v in (self.about.get("reading") or {}).items() if key in KEYS}
-        reading = Reading(self.about.get("target_given"), self.about.get("labels"), options=options)
+        return Reading(self.about.get("target_given"), self.about.get("labels"), options=options)
+
+    @cached_property
+    def _source(self) -> dict[int, str]:
+        """What the rows of the model's data look like, by number; none, with a note, if they are not to be had."""
         try:
-            table = reading.table(self.source, self.schema)
+            table = self._reading.table(self.source, self.schema)
             X = table.X
             if self.about.get("fingerprint") not in (None, fingerprint(X, np.asarray(table.y))):
                 raise DataError(f"{self.source} has changed since")
@@ -182,8 +199,10 @@ class Explainer:
             if self._training is not None:
                 raise
             note(f"training rows are not shown ({error}): give their file with --training")
-            return []
-        return files_of(self.source, len(table)) or [_line(X, i) for i in range(len(table))]
+            return {}
+        places = range(len(table)) if table.places is None else table.places.tolist()
+        files = files_of(self.source, len(table))
+        return {place + 1: files[i] if files else _line(X, i) for i, place in enumerate(places)}
 
 
 def _line(X: Any, i: int) -> str:

@@ -1,6 +1,5 @@
 """``nearline try``: read, lock, try them all, test once, write."""
 
-import re
 import shlex
 import sys
 import time
@@ -14,10 +13,11 @@ import numpy as np
 
 from nearline import __version__, num_threads
 from nearline.cli._errors import STOPPED, UsageError, as_usage, check_least, in_options
+from nearline.cli._numbers import ContestRows, FileRows
 from nearline.cli._output import Output, check_folder
 from nearline.cli._positive import label_of
 from nearline.cli._reading import Reading, features_of, ordered, show, without
-from nearline.cli._shown import print_json
+from nearline.cli._shown import described, print_json
 from nearline.data import DataError, Table
 from nearline.estimators import KNeighborsClassifier
 from nearline.selection.families import families
@@ -84,10 +84,12 @@ def run_try(request: Request) -> int:
     if request.time:  # the rows were put in order by it; other dates need not be
         contest.findings_ = [one for one in contest.findings_ if one.name != "time-order"]
     result = None if test is None else contest.open_test(request.openings)
-    facts = _facts(request, table, contest, result, seconds, order)
-    output = Output(request.out, contest, result, facts, _source(request, table, facts))
+    rows = _rows(request, table, contest, order)
+    contest.findings_ = [rows.finding(one) for one in contest.findings_]
+    facts = _facts(request, table, contest, result, seconds, rows)
+    output = Output(request.out, contest, result, facts, _source(request, table, facts, rows))
     if not request.json:  # before anything is written, which may fail
-        _show(request, contest, result, seconds, facts, Numbers(contest, order, table))
+        _show(request, contest, result, seconds, facts, rows)
     output.write()
     if request.json:
         print_json(output.clean)
@@ -139,7 +141,12 @@ def _test(request: Request, table: Table) -> Any:
 
 
 def _facts(
-    request: Request, table: Table, contest: TryThemAll, result: Opened | None, seconds: float, order: Any
+    request: Request,
+    table: Table,
+    contest: TryThemAll,
+    result: Opened | None,
+    seconds: float,
+    rows: ContestRows,
 ) -> dict[str, Any]:
     """Everything that was found, and what further data are read like."""
     kept = without(table, tuple({name for name in (request.groups, request.time) if name is not None}))
@@ -150,6 +157,7 @@ def _facts(
         "command": shlex.join(["nearline", *sys.argv[1:]]),
         "data": str(request.data),
         "rows": description.rows,
+        "rows_in_file": description.rows + description.unlabeled,
         "fingerprint": fingerprint(kept.X, np.asarray(table.y)),
         "target": description.target,
         "target_given": request.reading.target,
@@ -168,13 +176,13 @@ def _facts(
         },
         "cross_validation_note": OPTIMISTIC,
         "candidates": len(contest.leaderboard_),
-        "findings": [vars(finding) for finding in contest.findings_],
+        "findings": [finding.facts() for finding in contest.findings_],
         "skipped": [vars(one) for one in contest.leaderboard_.skipped],
         "interrupted": contest.interrupted_,
         "time_limit_reached": bool(_late(contest)),
         "test": None if result is None else _test_facts(result),
         # so that training rows can be shown as rows of the file
-        "training_rows": np.asarray(order)[contest.training_part()[2]].tolist() if by_rows else None,
+        "training_rows": rows.places[contest.training_part()[2]].tolist() if by_rows else None,
         "seconds": seconds,
         "seed": request.seed,
         "version": __version__,
@@ -196,48 +204,30 @@ def _test_facts(result: Opened) -> dict[str, Any]:
     }
 
 
-def _source(request: Request, table: Table, facts: dict[str, Any]) -> dict[str, Any]:
+def _rows(request: Request, table: Table, contest: TryThemAll, order: Any) -> ContestRows:
+    """What the rows are called."""
+    most = len(table) + table.description.unlabeled
+    own = None
+    if contest.test is not None and contest.test_rows_ is None:
+        reading = Reading(request.reading.target, options=request.reading.options)
+        own = FileRows(Path(request.test), reading, len(contest.test[1]), table.schema)
+    return ContestRows(contest, order, table, FileRows(request.data, request.reading, most), own)
+
+
+def _source(request: Request, table: Table, facts: dict[str, Any], rows: ContestRows) -> dict[str, Any]:
     """What the report says about where the rows come from."""
     names = ("data", "rows", "fingerprint", "target", "columns", "command", "shape", "seconds")
     kind = table.description.format
-    return {name: facts[name] for name in names} | {"description": str(table.description), "kind": kind}
+    return {name: facts[name] for name in names} | {
+        "description": described(table.description),
+        "kind": kind,
+        "row_place": rows.place,
+    }
 
 
 def _late(contest: TryThemAll) -> set[str]:
     """Families that the time limit kept from finishing."""
     return {one.family for one in contest.leaderboard_.skipped if one.reason == "the time limit had passed"}
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """What rows are called: by their place in the file counted from 1, as ``explain --row`` has it."""
-
-    contest: TryThemAll
-    order: Any  # place in the file of each row of the contest
-    table: Table
-
-    def subject(self, text: str) -> str:
-        """The subject of a finding; findings count the rows of the contest from 0."""
-        found = re.fullmatch(r"(rows|test rows|groups of rows) (\d+(?:, \d+)*)( and .*)?", text)
-        if found is None or text in (self.table.schema.columns or {}):  # a column may be called anything
-            return text
-        what, rows, more = found.groups("")
-        places = [str(self._place(what, int(row)) + 1) for row in rows.split(", ")]
-        return f"{what} {', '.join(places)}{more}"
-
-    def _place(self, what: str, row: int) -> int:
-        if what == "test rows" and self.contest.test_rows_ is None:  # of a file of their own
-            return row
-        if what == "groups of rows":  # counted within the training part
-            row = int(self.contest.training_part()[2][row])
-        return int(self.order[row])
-
-    def times(self, column: str) -> str:
-        """From when to when the rows are."""
-        times, test = self.table.X[column], self.contest.test_rows_
-        first, last = times[int(self.order[0])], times[int(self.order[-1])]
-        begins = "" if test is None else f"; the test begins at {times[int(self.order[test[0]])]}"
-        return f"in order of {column}: from {first} to {last}{begins}"
 
 
 def _show(
@@ -246,7 +236,7 @@ def _show(
     result: Opened | None,
     seconds: float,
     facts: dict[str, Any],
-    numbers: Numbers,
+    rows: ContestRows,
 ) -> None:
     print(contest.leaderboard_)
     print(f"\n{len(contest.leaderboard_)} candidates in {seconds:.1f} s")
@@ -258,10 +248,10 @@ def _show(
         total = len(finished | late)
         print(f"the time limit ended the contest: {len(finished)} of {total} families finished")
     if request.time is not None:
-        print(visible(numbers.times(request.time)))
+        print(visible(rows.times(request.time)))
     for finding in contest.findings_:
         said = in_options(f"{finding.message} {finding.remedy}")
-        print(visible(f"{finding.severity}: {numbers.subject(finding.subject)}: {said}"))
+        print(visible(f"{finding.severity}: {finding.subject}: {said}"))
     leaks = [one.subject for one in contest.findings_ if one.remedy.startswith("Leave the column out")]
     if leaks:
         print(visible(f"to try again without: --drop {shlex.quote(','.join(dict.fromkeys(leaks)))}"))

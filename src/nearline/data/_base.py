@@ -98,6 +98,7 @@ class Table:
     y: Array | None
     description: Description
     schema: Schema
+    places: Array | None = None  # of these rows among those of the file, from 0, where some were left out
 
     def __str__(self) -> str:
         return str(self.description)
@@ -137,6 +138,10 @@ class Format(ABC):
     @abstractmethod
     def read(self, path: Path, request: Request) -> Table:
         """All rows."""
+
+    def lines(self, path: Path, request: Request) -> Iterator[int]:
+        """The line of the file, counted from 1, that each row begins in; nothing where rows are no lines."""
+        return iter(())
 
     def batches(self, path: Path, rows: int, request: Request) -> Iterator[Table]:
         """The rows in order, at most so many at a time."""

@@ -33,18 +33,19 @@ class Frame:
         place = None if request.target is None else place_of(request.target, names, self.path)
         rest = self.frame if place is None else self.frame.drop(names[place])
         rest = self._positional(rest, request)
-        y, target, unlabeled = None, None, 0
+        y, kept, target, unlabeled = None, None, None, 0
         if request.labels is not None:
             y, kept, target = brought(request.labels, len(rest), self.path)
         elif place is not None:
             target = names[place]
             y, kept = _labels(self.frame.to_series(place))
-        if y is not None:
+        if y is not None and kept is not None:
             unlabeled = int(len(kept) - kept.sum())
             rest = rest.filter(polars().Series(kept)) if unlabeled else rest
             y, notes = self._checked(y, request, notes)
         columns, said = self._columns(rest, request)
-        return self._assembled(columns, y, target, unlabeled, [*notes, *said], request.like)
+        table = self._assembled(columns, y, target, unlabeled, [*notes, *said], request.like)
+        return table if kept is None or kept.all() else replace(table, places=np.flatnonzero(kept))
 
     def _checked(self, y: Array, request: Request, notes: list[str]) -> tuple[Array, list[str]]:
         if not len(y) and not request.part:

@@ -61,6 +61,22 @@ def next_part(chunk: list[str], more: Iterator[str], dialect: Dialect, skip: int
     return _from_records(found, dialect, skip)
 
 
+def record_lines(lines: Iterator[str], dialect: Dialect) -> Iterator[int]:
+    """The line, counted from 1, that each record begins in; comments are none."""
+    used = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal used
+        for line in lines:
+            used += 1
+            yield line
+
+    with long_fields(), _said():
+        for row in records(counted(), dialect):
+            if not (dialect.comment and row[0].startswith(dialect.comment)):
+                yield used - sum(field.count("\n") for field in row)
+
+
 @contextmanager
 def _said() -> Iterator[None]:
     """Errors of the csv module as sentences."""

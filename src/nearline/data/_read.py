@@ -117,6 +117,32 @@ def batches(
     return (part for part in parts if len(part))
 
 
+def row_lines(
+    path: str | Path,
+    *,
+    target: str | int | None = None,
+    like: Table | Schema | None = None,
+    format: str | None = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    encoding: str | None = None,
+) -> Iterator[int]:
+    """The line of the file, counted from 1, that each row begins in; nothing where rows are no lines.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from nearline.data import row_lines
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "rows.csv"
+    >>> _ = file.write_text('a,b\\n1,"two\\nlines"\\n\\n3,x\\n')
+    >>> list(row_lines(file))
+    [2, 5]
+    """
+    request = Request(target, _schema(like), delimiter=delimiter, header=header, encoding=encoding)
+    place = Path(path)
+    return _format(place, format, request).lines(place, request)
+
+
 def _schema(like: Table | Schema | None) -> Schema:
     if like is None:
         return Schema()

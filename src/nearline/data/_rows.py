@@ -1,7 +1,7 @@
 """From rows without column names (numbers, sparse numbers, texts) and raw labels to a table."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,8 @@ class Rows:
                 raise DataError(f"No row of {self.path} has a label.")
             y, changed = matched(y, request.like.classes, self.path)
             notes += [*changed, *oddities(y)]
-        return self._assembled(X, y, target, unlabeled, notes, request.like)
+        table = self._assembled(X, y, target, unlabeled, notes, request.like)
+        return table if kept is None or kept.all() else replace(table, places=np.flatnonzero(kept))
 
     def _assembled(
         self, X: Any, y: Array | None, target: str | None, unlabeled: int, notes: list[str], like: Schema

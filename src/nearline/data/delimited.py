@@ -12,7 +12,7 @@ from nearline.data._dialect import MARKERS, NAMES, NONE, Dialect, sniffed
 from nearline.data._files import compression, content, decoded, lines_of, sample_of
 from nearline.data._frames import Frame, following
 from nearline.data._labels import listed
-from nearline.data._parse import Part, next_part, parsed
+from nearline.data._parse import Part, next_part, parsed, record_lines
 
 MOST_COLUMNS = 100_000  # beyond, a frame costs more than its numbers
 
@@ -49,6 +49,12 @@ class Delimited(Format):
                     table = _framed(part, path, dialect, encoding, request).table(request)
                     yield table
                     request = following(request, table)
+
+    def lines(self, path: Path, request: Request) -> Iterator[int]:
+        text, encoding = sample_of(path, request.encoding)
+        dialect = _dialect(text, path, request)
+        with lines_of(path, encoding) as lines:
+            yield from islice(record_lines(lines, dialect), dialect.lead, None)
 
 
 def _sample_end(text: str) -> int:

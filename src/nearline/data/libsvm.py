@@ -55,6 +55,10 @@ class LibSVM(Format):
             if len(y):
                 yield _table(X, y, path, request, known.n_features or 0, bool(known.zero_based))
 
+    def lines(self, path: Path, request: Request) -> Iterator[int]:
+        with lines_of(path, "utf-8") as lines:
+            yield from (number for number, line in enumerate(lines, 1) if line.partition("#")[0].strip())
+
 
 def _chunks(path: Path, rows: int) -> Iterator[bytes]:
     with lines_of(path, "utf-8") as lines:

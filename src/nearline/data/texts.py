@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 
 import numpy as np
@@ -135,6 +135,9 @@ class TextLines(Format):
         with lines_of(path, encoding) as lines:
             while chunk := [line.rstrip("\n") for line in islice(lines, rows)]:
                 yield _table(path, chunk, place, delimiter, encoding, request)
+
+    def lines(self, path: Path, request: Request) -> Iterator[int]:
+        return count(1)
 
 
 def _place(lines: list[str], delimiter: str, request: Request) -> int | None:

@@ -82,6 +82,13 @@ class JsonLines(Format):
                     yield table
                     request = following(request, table)
 
+    def lines(self, path: Path, request: Request) -> Iterator[int]:
+        text, encoding = sample_of(path, request.encoding)
+        if text.lstrip().startswith("["):  # one array of objects
+            return
+        with lines_of(path, encoding) as lines:
+            yield from (number for number, line in enumerate(lines, 1) if line.strip())
+
 
 def _framed(frame: Any, path: Path, encoding: str) -> Frame:
     packed = compression(path)

@@ -59,7 +59,7 @@ def _mistake(sight: Sight, opened: Opened, number: int, sureness: float) -> dict
     assert sight.test is not None
     labels, known = opened.classes.tolist(), sight.contest.test_rows_
     return {
-        "row": number if known is None else int(known[number]),
+        **sight.place(number if known is None else int(known[number]), "test rows"),
         "class": labels[opened.codes[number]],
         "called": labels[opened.answers.labels[number]],
         "sureness": rounded(sureness),
@@ -70,7 +70,7 @@ def _mistake(sight: Sight, opened: Opened, number: int, sureness: float) -> dict
 def _neighbor(sight: Sight, near: Nearby, i: int, rank: int) -> dict[str, Any]:
     (X, labels, numbers), place = near.part, int(near.places[i, rank])
     return {
-        "row": int(numbers[place]),
+        **sight.place(int(numbers[place])),
         "class": labels[place],
         "distance": rounded(near.distances[i, rank]),
         **sight.shown(X, place),

@@ -70,9 +70,8 @@ def _prototype_facts(sight: Sight, neighbors: bool) -> dict[str, Any]:
         if not len(rows):
             continue
         place = int(rows[_nearest_to_mean(Z[rows])])
-        classes.append(
-            {"class": labels[c], "row": int(numbers[place]), "rows": len(rows)} | sight.shown(X, place)
-        )
+        named = {"class": labels[c], "rows": len(rows)} | sight.place(int(numbers[place]))
+        classes.append(named | sight.shown(X, place))
     return {
         "kind": "prototypes",
         "by_neighbors": neighbors,

@@ -5,6 +5,7 @@ from typing import Any
 from nearline.report._html import Html, h, name_of, scrolling, table
 from nearline.report._parts import section
 from nearline.report._plain import brief, clipped, count, number
+from nearline.visible import row_said
 
 TITLE = "What the model looks at"
 
@@ -144,7 +145,7 @@ def _prototypes(looks: dict[str, Any]) -> list[Any]:
     return [
         h("p", said),
         _rows_shown(
-            [(name_of(one["class"], 40), f"row {one['row']:,}", one, None) for one in looks["classes"]],
+            [(name_of(one["class"], 40), f"row {_called(one)}", one, None) for one in looks["classes"]],
             "Prototypes",
             many=True,
         ),
@@ -192,6 +193,10 @@ def _rows_shown(
     )
 
 
+def _called(one: dict[str, Any]) -> str:
+    return row_said(one["row"], one["line"])
+
+
 def mistake_section(facts: dict[str, Any]) -> Html:
     """Test rows that were called wrong with the most confidence, each with its neighbors."""
     mistakes = facts["mistakes"]
@@ -227,7 +232,7 @@ def _mistake(one: dict[str, Any], measure: str) -> Html:
     title = h(
         "h3",
         "Row ",
-        f"{one['row']:,}",
+        _called(one),
         ": ",
         name_of(one["class"], 40),
         h("span", " called "),
@@ -240,6 +245,6 @@ def _mistake(one: dict[str, Any], measure: str) -> Html:
     for near in one["neighbors"]:
         same = "agrees" if near["class"] == one["class"] else None
         rows.append(
-            (name_of(near["class"], 24), f"row {near['row']:,} at {near['distance']:.3g}", near, same)
+            (name_of(near["class"], 24), f"row {_called(near)} at {near['distance']:.3g}", near, same)
         )
-    return h("article", title, _rows_shown(rows, f"Row {one['row']} and its neighbors"))
+    return h("article", title, _rows_shown(rows, f"Row {_called(one)} and its neighbors"))

@@ -35,6 +35,12 @@ class Sight:
     opened: Opened | None
     source: dict[str, Any]
 
+    def place(self, row: int, what: str = "rows") -> dict[str, int | None]:
+        """The number, counted from 1, of a row of the contest or of its own test rows, and its line if that is known."""
+        place = self.source.get("row_place")
+        number, line = (row + 1, None) if place is None else place(row, what)
+        return {"row": number, "line": line}
+
     @cached_property
     def training(self) -> tuple[Any, Array, Array]:
         """Rows, labels and numbers of the training part, or of some of its rows by chance."""

@@ -29,7 +29,9 @@ def facts_of(
     contest : a fitted :class:`nearline.TryThemAll`.
     opened : what ``contest.open_test()`` gave; without it nothing is said about the test rows but their number.
     source : what is known of the data beyond its rows, all optional: "data" (a file's name), "rows", "fingerprint",
-        "target", "columns" {name: type}, "command", "description" (text), "kind", "shape" (of an image), "seconds".
+        "target", "columns" {name: type}, "command", "description" (text), "kind", "shape" (of an image), "seconds",
+        "row_place" (a function of a row's number in the contest and of "rows" or "test rows": its number in the file,
+        counted from 1, and its line or None).
 
     Examples
     --------
@@ -52,7 +54,7 @@ def facts_of(
             "model": contests.model_facts(contest),
             "data": contests.data_facts(contest, opened, source),
             "split": contests.split_facts(contest),
-            "findings": [vars(finding) for finding in contest.findings_],
+            "findings": [finding.facts() for finding in contest.findings_],
             "leaderboard": contests.leaderboard_facts(contest),
             "curves": contests.curve_facts(contest),
             "test": None if opened is None else opened_facts(opened),

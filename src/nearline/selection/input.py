@@ -68,7 +68,8 @@ def checked_labels(y: Any) -> Array:
     if np.any(missing):
         rows = np.flatnonzero(missing)
         raise ValueError(
-            f"{len(rows)} labels are missing (NaN or None), the first in row {rows[0]}: drop these rows or label them."
+            f"{len(rows)} labels are missing (NaN or None), the first in row {rows[0] + 1:,} (counted from 1): drop these "
+            "rows or label them."
         )
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")

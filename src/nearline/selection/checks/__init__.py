@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from nearline.selection.checks._case import Case, Finding, as_case
+from nearline.selection.checks._case import Case, Concerned, Finding, as_case
 from nearline.selection.checks._columns import identifier, time_order, time_stamp
 from nearline.selection.checks._rows import own_test_rows_in_training, rows_in_train_and_test
 from nearline.selection.checks._split import groups_split, rare_class, unseen_class
 from nearline.selection.checks._target import column_determines_target
 
-__all__ = ["CHECKS", "Case", "Finding", "check"]
+__all__ = ["CHECKS", "Case", "Concerned", "Finding", "check"]
 
 CHECKS: dict[str, Callable[[Case], list[Finding]]] = {
     "column-determines-target": column_determines_target,

@@ -1,6 +1,6 @@
 """Case: what the checks look at, and Finding: what they say."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,21 @@ SAMPLE_CELLS = 1_500_000
 
 
 @dataclass(frozen=True)
+class Concerned:
+    """Rows that a finding is about. Their numbers index the rows given; what is said counts from 1."""
+
+    what: str  # "rows", "test rows" or "groups of rows"
+    numbers: tuple[int, ...]  # from 0
+
+    def said(self, most: int = 5, name: Callable[[int], str] = lambda row: f"{row + 1:,}") -> str:
+        """rows 3, 5 and 2 more."""
+        shown = ", ".join(map(name, self.numbers[:most]))
+        return f"{self.what} {shown}" + (
+            f" and {len(self.numbers) - most:,} more" if len(self.numbers) > most else ""
+        )
+
+
+@dataclass(frozen=True)
 class Finding:
     """One thing that may make a score too good, with what to do about it."""
 
@@ -24,6 +39,17 @@ class Finding:
     subject: str  # the column, classes or rows concerned
     message: str
     remedy: str
+    rows: Concerned | None = None  # that the subject names
+
+    @classmethod
+    def of_rows(cls, name: str, severity: str, rows: Concerned, message: str, remedy: str) -> "Finding":
+        """A finding whose subject are rows."""
+        return cls(name, severity, rows.said(), message, remedy, rows)
+
+    def facts(self) -> dict[str, str]:
+        """What it says."""
+        names = ("name", "severity", "subject", "message", "remedy")
+        return {name: str(getattr(self, name)) for name in names}
 
     def __str__(self) -> str:
         return f"{self.severity} {self.name} ({self.subject}): {self.message} {self.remedy}"

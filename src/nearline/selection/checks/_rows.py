@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.selection.checks._case import Case, Finding, listed
+from nearline.selection.checks._case import Case, Concerned, Finding
 from nearline.selection.checks._keys import joint_keys
 from nearline.selection.checks._table import Table
 
@@ -86,8 +86,8 @@ def _in_folds(case: Case) -> list[Finding]:
     )
     where = "rows are tested while an equal row is trained on" if case.folds else "rows equal another row"
     return [
-        Finding(
-            ACROSS, twins.severity, f"rows {listed(_known_as(rows, case.rows))}", twins.message(where), remedy
+        Finding.of_rows(
+            ACROSS, twins.severity, _concerned("rows", rows, case.rows), twins.message(where), remedy
         )
     ]
 
@@ -110,8 +110,8 @@ def _in_test(case: Case, name: str) -> list[Finding]:
         else "Nothing needs to be done; to be strict, take them out of the training part."
     )
     message = twins.message("test rows are training rows as well")
-    subject = f"test rows {listed(_known_as(rows, case.test_rows))}"
-    return [Finding(name, twins.severity, subject, message, remedy)]
+    concerned = _concerned("test rows", rows, case.test_rows)
+    return [Finding.of_rows(name, twins.severity, concerned, message, remedy)]
 
 
 _REMEDY = {
@@ -120,8 +120,8 @@ _REMEDY = {
 }
 
 
-def _known_as(rows: Array, numbers: Array | None) -> Array:
-    return rows if numbers is None else np.asarray(numbers)[rows]
+def _concerned(what: str, rows: Array, numbers: Array | None) -> Concerned:
+    return Concerned(what, tuple((rows if numbers is None else np.asarray(numbers)[rows]).tolist()))
 
 
 def _judged(twins: Twins, tables: list[Table], places: Array) -> Twins:

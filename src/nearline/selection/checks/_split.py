@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.selection.checks._case import Case, Finding, listed
+from nearline.selection.checks._case import Case, Concerned, Finding, listed
 
 GROUPS, RARE, UNSEEN = "groups-split", "rare-class", "unseen-class"
 
@@ -21,12 +21,12 @@ def groups_split(case: Case) -> list[Finding]:
     if len(shared):
         remedy = "Split by group, so that each group is wholly in the training or wholly in the test part."
         message = f"{len(shared):,} of {len(np.unique(case.groups)):,} groups are in training and test part."
-        found.append(Finding(GROUPS, "warning", _rows_of(case.groups, shared), message, remedy))
+        found.append(Finding.of_rows(GROUPS, "warning", _rows_of(case, case.groups, shared), message, remedy))
     torn, where = _torn(case, train)
     if len(torn):
         message = f"{len(torn):,} of {len(np.unique(train)):,} groups {where}."
         remedy = 'Fold by group (split="group", or scikit-learn\'s StratifiedGroupKFold).'
-        found.append(Finding(GROUPS, "warning", _rows_of(train, torn), message, remedy))
+        found.append(Finding.of_rows(GROUPS, "warning", _rows_of(case, train, torn), message, remedy))
     return found
 
 
@@ -97,5 +97,9 @@ def _torn(case: Case, groups: Array) -> tuple[Array, str]:
     return values[counts > 1], f"have several rows, which the split {case.split!r} puts on both sides"
 
 
-def _rows_of(groups: Array, some: Array) -> str:
-    return f"groups of rows {listed(np.flatnonzero(np.isin(groups, some)))}"
+def _rows_of(case: Case, groups: Array, some: Array) -> Concerned:
+    """Rows of some groups, of the training part as the user knows them."""
+    rows, n = np.flatnonzero(np.isin(groups, some)), case.table.n_rows
+    if case.rows is not None:
+        rows = np.asarray(case.rows)[rows[rows < n]]
+    return Concerned("groups of rows", tuple(rows.tolist()))
