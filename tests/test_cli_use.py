@@ -111,10 +111,11 @@ def test_training_rows_add_up_to_the_lead(folder, family):
     """Of kernel machines, whose scores are sums over training rows."""
     model = load(folder / family / "model.nearline")
     X = read(folder / "wine.csv", "kind").X
-    classes, machine = model.classes_.tolist(), model.steps[-1][1]
+    chain = model.estimator_  # has scores only, so its probabilities are calibrated
+    classes, machine = model.classes_.tolist(), chain.steps[-1][1]
     pairs = getattr(machine, "pairs_", None)
-    Z = model.steps[0][1].transform(X)
-    scores = model.decision_function(X) if pairs is None else machine.two_class_scores(Z)
+    Z = chain.steps[0][1].transform(X)
+    scores = chain.decision_function(X) if pairs is None else machine.two_class_scores(Z)
     for reason, row in zip(reasons(model, X), scores, strict=True):
         own, other = classes.index(reason.label), classes.index(reason.other)
         lead = (

@@ -72,6 +72,7 @@ def run_try(request: Request) -> int:
         folds=request.cv,
         test=test,
         split="time" if request.time else "auto",
+        calibrate="needed",  # so that the model that is saved answers --proba
         time_limit=request.time_limit,
         progress="auto" if sys.stderr.isatty() and not (request.quiet or request.json) else "silent",
         seed=request.seed,
@@ -151,7 +152,8 @@ def _facts(
     """Everything that was found, and what further data are read like."""
     kept = without(table, tuple({name for name in (request.groups, request.time) if name is not None}))
     schema, description = kept.schema, kept.description
-    last = contest.model_.steps[-1][1]
+    model = contest.model_
+    last = getattr(model, "estimator_", model).steps[-1][1]
     by_rows = isinstance(last, KNeighborsClassifier) or getattr(last, "expansion_", None) is not None
     return {
         "command": shlex.join(["nearline", *sys.argv[1:]]),
@@ -170,6 +172,7 @@ def _facts(
         "classes": contest.classes_.tolist(),
         "positive": contest.positive_,
         "model": str(contest.chosen_),
+        "calibration": contest.calibration_,
         "representation": contest.chosen_.representation,
         "cross_validation": {
             s.name: contest.leaderboard_.mean(contest.chosen_, s.name) for s in contest.leaderboard_.scorers
@@ -247,6 +250,11 @@ def _show(
         finished = {entry.family for entry in contest.leaderboard_} - late
         total = len(finished | late)
         print(f"the time limit ended the contest: {len(finished)} of {total} families finished")
+    if contest.calibration_ is not None:
+        print(
+            f"{visible(contest.chosen_.family)} gives no probabilities of its own: they come from its scores by "
+            f"{contest.calibration_}, fitted to rows left out on {contest.model_.folds} folds; labels are unchanged"
+        )
     if request.time is not None:
         print(visible(rows.times(request.time)))
     for finding in contest.findings_:

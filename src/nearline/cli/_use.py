@@ -73,13 +73,15 @@ def run_predict(
         names, types = [*names, "because"], [*types, "string"]
     if data.is_dir():
         names, types = ["file", *names], ["string", *types]
-    found = 0
+    found, aside = 0, 0
     with sink(out, names, types, raw=raw) as write:
         for part in parts(data, explainer.schema, model_reading(model_file, reading)):
             if not found:
                 tell_notes(part)
             found += len(part)
             rows = _answers(explainer, part.X, proba, explain)
+            if proba:
+                aside += sum(_is_aside(row, labels.tolist()) for row in rows)
             if data.is_dir():
                 files = files_of(data, len(rows)) or [""] * len(rows)
                 rows = [[file, *row] for file, row in zip(files, rows)]
@@ -87,6 +89,17 @@ def run_predict(
                 write(row)
         if not found:
             raise DataError(f"{data} has no rows to predict.")
+    if aside:
+        note(
+            f"of {aside:,} of {found:,} rows another class has a larger probability than the label: the label is what the "
+            "model's scores decide, the probabilities were calibrated afterwards"
+        )
+
+
+def _is_aside(row: list[Any], labels: list[Any]) -> bool:
+    """Whether a row of answers, (label, probabilities, ...), has a probability above that of the label."""
+    chances = row[1 : 1 + len(labels)]
+    return bool(max(chances) > chances[labels.index(row[0])])
 
 
 def _answers(explainer: Explainer, X: Any, proba: bool, explain: bool) -> list[list[Any]]:

@@ -62,7 +62,7 @@ def model_facts(contest: TryThemAll) -> dict[str, Any]:
     return _entry_facts(contest.leaderboard_, chosen) | {
         "name": str(chosen),
         "choice": contest.choose,
-        "calibration": None if contest.calibrate is None else contest.model_.method_,
+        "calibration": contest.calibration_,
         "classes": contest.classes_.tolist(),
     }
 

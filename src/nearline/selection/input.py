@@ -92,7 +92,7 @@ def check_options(contest: Any) -> None:
     choices: dict[str, tuple[Any, ...]] = {
         "choose": ("best", "one-se"),
         "refit": ("train", "all"),
-        "calibrate": (None, "auto", *CALIBRATORS),
+        "calibrate": (None, "auto", "needed", *CALIBRATORS),
     }
     for name, allowed in choices.items():
         value = getattr(contest, name)

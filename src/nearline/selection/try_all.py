@@ -18,6 +18,7 @@ from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.chain import Chain
 from nearline.selection.checks import Finding, check
 from nearline.selection.contest import Contest, Rules
+from nearline.selection.cross_fitting import cross_fitted, gives_probabilities
 from nearline.selection.families import families
 from nearline.selection.fold_data import Rows, fitting_weights
 from nearline.selection.folds import partition
@@ -72,7 +73,8 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     split : "auto" (by group where groups are given, else stratified), "stratified", "group", or "time".
     choose : "best" mean, or "one-se", the simplest model of the best one's path within one standard error.
     calibrate : None, "auto", "temperature", "sigmoid" or "isotonic": probabilities calibrated on rows that the model has not
-        seen, "auto" only where that lowers their log-loss (:class:`CalibratedClassifier`).
+        seen, "auto" only where that lowers their log-loss (:class:`CalibratedClassifier`); "needed": only if the chosen
+        model has no probabilities, by at most 5 further fits of it. Labels stay the chosen model's.
     class_weight : None, "balanced" or {label: weight}, for fitting; scores stay unweighted by it.
     refit : "train" keeps the model that was tested; "all" fits it anew on all rows once the test is open.
     nested : whether the whole procedure is cross-validated too (``nested_``).
@@ -180,7 +182,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         independent = self._split.kind == "stratified" and partition(len(codes), self._folds) is not None
         weights = None if weights is None else weights[train]
         rows = Rows(part, codes, self.classes_, weights, self._folds, independent)
-        if self.calibrate is not None:
+        if self.calibrate not in (None, "needed"):
             self._calibration_folds(codes, groups)  # refused now rather than after the contest
         self._keep_findings(rows, groups)
         self._run(rows)
@@ -203,10 +205,17 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         """The chosen candidate on these rows, calibrated if asked for."""
         weights = fitting_weights(codes, self.classes_, weights, self.class_weight)
         model = self.estimator(self.chosen_)
-        if self.calibrate is not None:
+        if self.calibrate == "needed":
+            model = model if gives_probabilities(model) else cross_fitted(model, codes, groups, self._split)
+        elif self.calibrate is not None:
             folds = self._calibration_folds(codes, groups)
             model = CalibratedClassifier(model, method=self.calibrate, folds=folds, seed=self.seed)
-        return model.fit(X, self.classes_[codes], weights)
+        model = model.fit(X, self.classes_[codes], weights)
+        if isinstance(model, CalibratedClassifier) and isinstance(model.folds, FixedFolds):
+            model.set_params(
+                folds=len(model.folds.pairs)
+            )  # the pairs are of these rows, which the model outlives
+        return model
 
     def _calibration_folds(self, codes: Array, groups: Any) -> Any:
         """Folds that every class is in, by group or in time where the contest's are."""
@@ -397,12 +406,18 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             codes,
             answers,
             refitted=self.refit == "all" and self.test_rows_ is not None,
-            calibrated=self.calibrate is not None,
+            calibrated=self.calibration_ is not None,
             positive=self.positive_ if len(classes) == 2 else None,
             weights=locked.weights,
             titles={scorer.name: scorer.title for scorer in scorers},
             fold_titles={scorer.name: scorer.title for scorer in self._scorers},
         )
+
+    @property
+    def calibration_(self) -> str | None:
+        """How the model's probabilities were calibrated: a method, "none" where its own are better; None if they were not."""
+        model = self.model_
+        return str(model.method_) if isinstance(model, CalibratedClassifier) else None
 
     @property
     def training_labels_(self) -> Array:
