@@ -67,6 +67,7 @@ def test_a_risk_of_rows_that_are_not_finite_is_refused(solver, value, sparse):
         "dual-coordinate-descent": "hinge",
         "smoothing": "hinge",
         "smo": "hinge",
+        "interior-point": "hinge",
         "linear-program": "hinge",
     }.get(solver, "logistic")
     penalty = "l1" if solver == "linear-program" else "l2"

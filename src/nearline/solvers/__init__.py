@@ -17,6 +17,7 @@ from nearline.solvers.coordinate_descent import CoordinateDescent
 from nearline.solvers.dual_coordinate_descent import DualCoordinateDescent
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
 from nearline.solvers.fista import Fista
+from nearline.solvers.interior_point import InteriorPoint
 from nearline.solvers.linear_program import LinearProgram
 from nearline.solvers.linear_smo import SMO
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
@@ -43,11 +44,16 @@ SOLVERS: dict[str, Solver] = {
         Smoothing(),
         SMO(),
         LinearProgram(),
+        InteriorPoint(),
     )
 }
 
 # Ways to learn that minimize no risk: reached by name, and refusing all losses but their own.
 RULES: dict[str, Solver] = {rule.name: rule for rule in (PerceptronRule(),)}
+
+
+WEAK = 2.0  # alpha times the rows' weight, up to which sweeps over the dual of a hinge crawl
+FEW_STEPS = 8  # of such sweeps, after which another solver goes on
 
 
 def preference(risk: Risk) -> list[Solver]:
@@ -58,7 +64,12 @@ def preference(risk: Risk) -> list[Solver]:
     sweeps = wide and (not risk.bias or risk.loss.compiled == "squared-hinge")
     smooth = ("closed-form", *(["dual-coordinate-descent"] * sweeps), "preconditioned-lbfgs", "lbfgs")
     kinks = ("dual-coordinate-descent", "coordinate-descent", "fista", "smoothing", "linear-program", "sgd")
-    return [SOLVERS[name] for name in smooth + kinks]
+    inside = SOLVERS["interior-point"]
+    if wide or inside.refuses(risk) is not None:
+        return [SOLVERS[name] for name in smooth + kinks]
+    # Sweeps are fastest under a large alpha; as it falls they crawl, where linear systems cost what they always do.
+    crawls = risk.l2 * risk.total_weight <= WEAK or risk.n_rows < risk.n_features
+    return [inside if crawls else DualCoordinateDescent(max_iter=FEW_STEPS), inside]
 
 
 def others(risk: Risk, tried: Solver) -> list[Solver]:
@@ -68,7 +79,9 @@ def others(risk: Risk, tried: Solver) -> list[Solver]:
     their rounding. What solves linear systems, or looks at pairs of rows, comes farther; and so does the same solver
     where float32 gives way to sums in float64.
     """
-    names = ("smo", "linear-program", "coordinate-descent", "smoothing", "newton", "newton-cg")
+    names = ["smo", "linear-program", "coordinate-descent", "smoothing", "newton", "newton-cg"]
+    # Sweeps and linear systems end for different reasons: each may go on where the other ended.
+    names.insert(0, "dual-coordinate-descent" if tried.name == "interior-point" else "interior-point")
     able = (SOLVERS[name] for name in names if name != tried.name or risk.exact is not risk)
     return [solver for solver in able if solver.refuses(risk) is None]
 
@@ -119,6 +132,7 @@ __all__ = [
     "DualCoordinateDescent",
     "Fista",
     "GradientDescent",
+    "InteriorPoint",
     "LinearProgram",
     "Newton",
     "NewtonCG",
