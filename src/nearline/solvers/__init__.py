@@ -56,8 +56,11 @@ WEAK = 2.0  # alpha times the rows' weight, up to which sweeps over the dual of 
 FEW_STEPS = 8  # of such sweeps, after which another solver goes on
 
 
-def preference(risk: Risk) -> list[Solver]:
-    """Solvers in order of measured speed for this kind of risk; the first that does not refuse is taken."""
+def preference(risk: Risk, relative_to: str = "risk") -> list[Solver]:
+    """Solvers in order of measured speed for this kind of risk; the first that does not refuse is taken.
+
+    ``relative_to`` is the scale of the gap, as :func:`minimize` takes it.
+    """
     # Rows as of words have no axes that stand out. There the sweeps over the dual are fastest, but for logistic
     # scores with a bias, to which they must close in step by step.
     wide = risk.sparse and risk.n_features > MOST_SPARSE_FEATURES
@@ -65,9 +68,10 @@ def preference(risk: Risk) -> list[Solver]:
     smooth = ("closed-form", *(["dual-coordinate-descent"] * sweeps), "preconditioned-lbfgs", "lbfgs")
     kinks = ("dual-coordinate-descent", "coordinate-descent", "fista", "smoothing", "linear-program", "sgd")
     inside = SOLVERS["interior-point"]
-    if wide or inside.refuses(risk) is not None:
+    if wide or relative_to == "null" or inside.refuses(risk) is not None:
         return [SOLVERS[name] for name in smooth + kinks]
-    # Sweeps are fastest under a large alpha; as it falls they crawl, where linear systems cost what they always do.
+    # Sweeps are fastest under a large alpha, or to a coarse gap; as alpha falls they crawl, where linear systems cost
+    # what they always do.
     crawls = risk.l2 * risk.total_weight <= WEAK or risk.n_rows < risk.n_features
     return [inside if crawls else DualCoordinateDescent(max_iter=FEW_STEPS), inside]
 
@@ -96,10 +100,10 @@ def _unserved(risk: Risk) -> str:
     return f"No solver serves loss '{risk.loss.name}' with '{risk.regularizer.name}' ({risk.regularizer!r}): {able}."
 
 
-def choose(risk: Risk, solver: Solver | str) -> Solver:
+def choose(risk: Risk, solver: Solver | str, relative_to: str = "risk") -> Solver:
     """The solver for a risk; raises, with the reason and an alternative, if it cannot serve."""
     if solver == "auto":
-        chosen = first_willing(risk, preference(risk))
+        chosen = first_willing(risk, preference(risk, relative_to))
         if chosen is None:
             raise ValueError(risk.loss.refusal or _unserved(risk))
         return chosen

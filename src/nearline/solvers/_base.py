@@ -155,9 +155,8 @@ def search_minimum(
     """The same as :func:`minimize`, but for the question whether there is a minimizer, which it does not ask."""
     from nearline.solvers import choose, others
 
-    chosen = choose(risk, solver)
+    chosen = choose(risk, solver, checked_scale(relative_to))
     _check_limits(tol, max_iter)
-    checked_scale(relative_to)
     if start is not None and start.W.shape != (risk.n_outputs, risk.n_features):
         raise ValueError(
             f"start has weights of shape {start.W.shape}, but the risk has {risk.n_outputs} score(s) of "
