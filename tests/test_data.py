@@ -102,7 +102,13 @@ def write_images(folder):
     return folder / "images", {}
 
 
+def write_image(folder):
+    write_images(folder)
+    return next((folder / "images" / "fish").iterdir()), {"labels": ["fish"]}
+
+
 WRITERS = {
+    "image": write_image,
     "CSV": write_csv,
     "Parquet": write_parquet,
     "JSON lines": write_json,
@@ -118,7 +124,13 @@ WRITERS = {
     "folder of images": write_images,
 }
 PARTS = ("CSV", "Parquet", "JSON lines", "LIBSVM", "npy", "lines of text")
-KIND = {"LIBSVM": "sparse", "npy": "numbers", "npz": "numbers", "folder of images": "numbers"}
+KIND = {
+    "LIBSVM": "sparse",
+    "npy": "numbers",
+    "npz": "numbers",
+    "folder of images": "numbers",
+    "image": "numbers",
+}
 KIND |= dict.fromkeys(("CSV", "Parquet", "JSON lines"), "table")
 
 

@@ -259,11 +259,15 @@ def test_one_column_of_few_strings_is_a_table():
 
 
 @pytest.mark.parametrize(
-    "X", [np.arange(3.0), np.zeros((2, 2, 2)), [1, 2, 3], np.array(5), "one text", 7, []]
+    "X", [np.arange(3.0), np.full((2, 2, 2), "x"), [1, 2, 3], np.array(5), "one text", 7, []]
 )
 def test_what_has_no_rows_and_columns_is_refused(X):
     with pytest.raises(ValueError, match="Rows must be numbers with rows and columns"):
         kind_of(X)
+
+
+def test_images_are_rows_of_numbers():
+    assert kind_of(np.zeros((5, 4, 4))) == kind_of(np.zeros((5, 4, 4, 3), np.uint8)) == "numbers"
 
 
 def test_one_long_text_among_many_takes_no_room():

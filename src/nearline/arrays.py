@@ -14,6 +14,21 @@ def is_sparse(X: Design) -> bool:
     return type(X).__module__.startswith("scipy.sparse")
 
 
+def flat(X: Any) -> Any:
+    """Rows that are images or other blocks of numbers, (n, 28, 28), as rows (n, D); all else as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline.arrays import flat
+    >>> flat(np.zeros((5, 28, 28))).shape, flat(np.zeros((5, 4))).shape
+    ((5, 784), (5, 4))
+    """
+    if isinstance(X, np.ndarray) and X.ndim > 2 and X.dtype.kind in "biuf":
+        return X.reshape(X.shape[0], int(np.prod(X.shape[1:])))
+    return X
+
+
 def as_design(X: Any) -> Design:
     """X as the mathematics wants it: C-contiguous or canonical CSR, float32 or float64; copied only if need be."""
     if is_sparse(X):

@@ -32,29 +32,37 @@ def run_explain(
     explainer = Explainer(model_file, training)
     numbers = sorted(set(wanted)) if wanted else list(range(1, ROWS + 1))
     said = model_reading(model_file, reading)
-    file, explained = FileRows(data, said, numbers[-1], explainer.schema), 0
-    for number, one in _rows(data, numbers, explainer, said):
-        explained += 1
+    file, explained = FileRows(data, said, numbers[-1], explainer.schema), list[int]()
+    for number, one, name in _rows(data, numbers, explainer, said):
+        explained.append(number)
         reason = explainer.reasons(one)[0]
         chance = explainer.chance(one, reason)
         if as_json:
-            place = {"row": number, "line": file.line(number)}
+            place = {"row": number, "line": file.line(number)} | ({"file": name} if name else {})
             print_json(place | explainer.facts(reason, chance), default=str)
         else:
-            print(explainer.text(file.said(number), reason, chance), flush=True)
-    if explained < len(numbers) and wanted:
-        raise DataError(f"{data} has no row {numbers[explained]:,}: rows are counted from 1.")
+            print(
+                explainer.text(f"{file.said(number)}{f', {visible(name)}' if name else ''}", reason, chance),
+                flush=True,
+            )
+    if not explained and not wanted:
+        raise DataError(f"{data} has no rows to explain.")
+    lacking = [number for number in numbers if number not in explained]
+    if lacking and wanted:
+        raise DataError(f"{data} has no row {lacking[0]:,}, or it cannot be read: rows are counted from 1.")
 
 
 def _rows(data: Path, numbers: list[int], explainer: "Explainer", reading: Reading) -> Any:
-    """The wanted rows, one at a time, in order."""
+    """The wanted rows, one at a time, in order, with their numbers and files."""
     before, waiting = 0, list(numbers)
     for part in parts(data, explainer.schema, reading):
-        here = [n for n in waiting if n <= before + len(part)]
-        for n in here:
-            at = n - 1 - before
-            yield n, part.X[at : at + 1]
-        waiting = waiting[len(here) :]
+        files = files_of(data, part)
+        known = range(len(part)) if part.places is None else part.places.tolist()
+        places = {before + place + 1: at for at, place in enumerate(known)}
+        for n in [n for n in waiting if n in places]:
+            at = places[n]
+            yield n, part.X[at : at + 1], files[at] if files else None
+        waiting = [n for n in waiting if n not in places]
         if not waiting:
             return
         before += len(part)
@@ -201,7 +209,7 @@ class Explainer:
             note(f"training rows are not shown ({error}): give their file with --training")
             return {}
         places = range(len(table)) if table.places is None else table.places.tolist()
-        files = files_of(self.source, len(table))
+        files = files_of(self.source, table)
         return {place + 1: files[i] if files else _line(X, i) for i, place in enumerate(places)}
 
 

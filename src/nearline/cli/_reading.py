@@ -173,6 +173,7 @@ def model_schema(model_file: Path) -> Schema:
         target=facts.get("target"),
         n_features=facts.get("features"),
         zero_based=facts.get("zero_based"),
+        texts=facts.get("columns") is None and facts.get("features") is None and bool(facts),
     )
 
 
@@ -184,13 +185,25 @@ def model_reading(model_file: Path, said: Reading) -> Reading:
 
 
 def parts(path: Path, schema: Schema, reading: Reading) -> Iterator[Table]:
-    """The rows in order, some at a time where the format allows it."""
+    """The rows in order, some at a time where the format allows it. Labels, known or not, are not looked at."""
+    schema = replace(schema, classes=None)
     options = {key: value for key, value in reading.options.items() if key in IN_PARTS}
     try:
         found = batches(path, like=schema, **options)
     except NotInPartsError:
-        found = iter([_every(_whole(path, schema, reading), path)])
-    yield from found
+        found = iter([_whole(path, schema, reading)])
+    yield from (_every(_as_wide(part, schema, path), path) for part in found)
+
+
+def _as_wide(table: Table, schema: Schema, path: Path) -> Table:
+    """Refuse rows of numbers that are wider or narrower than those of the model."""
+    wide = table.schema.n_features
+    if schema.columns is None and schema.n_features is not None and wide not in (None, schema.n_features):
+        raise DataError(
+            f"{path} has rows of {' x '.join(map(str, table.description.shape))} numbers, and the model was made of rows of "
+            f"{schema.n_features:,}: give rows made like those (one row alone is an array of shape (1, ...))."
+        )
+    return table
 
 
 def _every(table: Table, path: Path) -> Table:
@@ -217,13 +230,16 @@ def _whole(path: Path, schema: Schema, reading: Reading) -> Table:
         return table
 
 
-def files_of(path: Path, rows: int) -> list[str] | None:
-    """The files that the rows of a folder are, in their order; None where rows are not files, or some were left out."""
+def files_of(path: Path, table: Table) -> list[str] | None:
+    """The files that the rows of a folder are, in their order; None where rows are not files."""
     if not path.is_dir():
         return None
     folders, own = entries(path)
     found = [file for folder in folders for file in entries(folder)[1]] if folders else own
-    return [str(file.relative_to(path)) for file in found] if len(found) == rows else None
+    files = [str(file.relative_to(path)) for file in found]
+    if table.places is not None and table.places.max(initial=0) < len(files):
+        files = [files[place] for place in table.places.tolist()]
+    return files if len(files) == len(table) else None
 
 
 def rows_of(X: Any) -> Any:

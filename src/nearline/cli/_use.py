@@ -83,7 +83,7 @@ def run_predict(
             if proba:
                 aside += sum(_is_aside(row, labels.tolist()) for row in rows)
             if data.is_dir():
-                files = files_of(data, len(rows)) or [""] * len(rows)
+                files = files_of(data, part) or [""] * len(rows)
                 rows = [[file, *row] for file, row in zip(files, rows)]
             for row in rows:
                 write(row)

@@ -49,6 +49,7 @@ class Schema:
     target: str | None = None
     n_features: int | None = None  # of rows without column names
     zero_based: bool | None = None  # whether features of a LIBSVM file are counted from 0
+    texts: bool = False  # whether rows are texts
 
 
 @dataclass(frozen=True)

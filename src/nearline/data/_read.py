@@ -9,7 +9,7 @@ from nearline.data._files import compression, first_bytes, readable
 from nearline.data.arrays import ArrayArchive, ArrayFile
 from nearline.data.delimited import Delimited
 from nearline.data.fasta import Fasta
-from nearline.data.images import ImageFolder
+from nearline.data.images import ImageFile, ImageFolder
 from nearline.data.libsvm import LibSVM
 from nearline.data.texts import ClassFiles, TextFolder, TextLines
 from nearline.data.trees import BracketedTrees, KeLP
@@ -18,6 +18,7 @@ from nearline.data.typed import JsonLines, Parquet
 # in the order in which they are asked whether a path is theirs
 FOLDERS: list[Format] = [ImageFolder(), TextFolder(), ClassFiles()]
 FILES: list[Format] = [
+    ImageFile(),
     ArrayFile(),
     ArrayArchive(),
     Parquet(),
@@ -173,4 +174,6 @@ def _format(path: Path, name: str | None, request: Request) -> Format:
         return named[0]
     if request.delimiter is not None or request.header is not None:
         return Delimited()
-    return next((format for format in FILES if format.matches(path)), TextLines())
+    seen = next((format for format in FILES if format.matches(path)), TextLines())
+    # a text with commas, alone in its file, looks like the names of columns
+    return TextLines() if request.like.texts and isinstance(seen, Delimited) else seen

@@ -65,7 +65,8 @@ class Rows:
         )
         classes = like.classes if y is None else tuple(description.classes)
         n_features = int(np.prod(self.shape)) if self.shape else None
-        return Table(X, y, description, Schema(None, classes, target, n_features, self.zero_based))
+        schema = Schema(None, classes, target, n_features, self.zero_based, texts=isinstance(X, list))
+        return Table(X, y, description, schema)
 
 
 def _count(X: Any) -> int:

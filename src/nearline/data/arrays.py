@@ -171,6 +171,11 @@ def _table(
             f"{path} has an array of shape {X.shape} and type {X.dtype}: rows must be numbers (n, D), at least one."
         )
     if y is None and request.target is not None and request.labels is None:
+        if X.ndim > 2:
+            raise DataError(
+                f"{path} has rows of shape {X.shape[1:]}, which have no columns to take labels from: give the labels in a "
+                "file of their own."
+            )
         names = [f"column_{j}" for j in range(1, X.shape[1] + 1)]
         place = place_of(request.target, names, path)
         y, target = np.asarray(X[:, place]), names[place]

@@ -1,7 +1,7 @@
 """Folders of images, a sub-folder a class: brought to one size, then pixels or features of them."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +9,14 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.data._base import DataError, Format, Request, Table, library
+from nearline.data._files import first_bytes
 from nearline.data._labels import as_labels, listed
 from nearline.data._rows import Rows
 from nearline.data.pixels import image_features, known_kind
 from nearline.data.texts import by_class, entries
 
 ENDINGS = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".ppm", ".pgm", ".pbm", ".tif", ".tiff", ".webp")
+BEGINNINGS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*")
 
 
 @dataclass(frozen=True)
@@ -30,34 +32,54 @@ class ImageFolder(Format):
         return 2 * sum(file.suffix.lower() in ENDINGS for file in files) > len(files)
 
     def read(self, path: Path, request: Request) -> Table:
-        if request.size < 8:
-            raise DataError(f"Images need a size of at least 8 pixels, got size={request.size}.")
-        known_kind(request.features)
-        images, labels, skipped, sizes = [], [], [], set()
-        for name, file in _files(path, strict=True):
-            image, size = _square(file, request.size)
-            if image is None:
-                skipped.append(str(file.relative_to(path)))
-                continue
-            images.append(image)
-            labels.append(name)
-            sizes.add(size)
-        if not images:
-            raise DataError(f"No file in {path} or its folders can be read as an image.")
-        pixels = _channels(np.stack(images), request)
-        notes = [f"{len(skipped):,} files cannot be read as images: {listed(skipped, 3)}"] if skipped else []
-        X = image_features(pixels, request.features)
-        rows = Rows(
-            path,
-            self.name,
-            X,
-            as_labels([name for name in labels if name is not None]) if labels[0] is not None else None,
-            sure=True,
-            shape=pixels.shape[1:] if request.features == "pixels" else X.shape[1:],
-            details={"features": request.features, "originals": _span(sizes), "size": str(request.size)},
-            notes=notes,
-        )
-        return rows.table(request)
+        return _table(path, self.name, _files(path, strict=True), request)
+
+
+@dataclass(frozen=True)
+class ImageFile(Format):
+    """One image: a row without a label."""
+
+    name = "image"
+    extensions = ENDINGS
+
+    def matches(self, path: Path) -> bool:
+        return first_bytes(path).startswith(BEGINNINGS)
+
+    def read(self, path: Path, request: Request) -> Table:
+        return _table(path, self.name, [(None, path)], request)
+
+
+def _table(path: Path, format: str, files: list[tuple[str | None, Path]], request: Request) -> Table:
+    """The images that can be read, each brought to one size; places say which of the files they are."""
+    if request.size < 8:
+        raise DataError(f"Images need a size of at least 8 pixels, got size={request.size}.")
+    known_kind(request.features)
+    squares = [_square(file, request.size) for _, file in files]
+    kept = [i for i, (image, _) in enumerate(squares) if image is not None]
+    if not kept:
+        raise DataError(f"No file in {path} or its folders can be read as an image." if path.is_dir()
+                        else f"{path} cannot be read as an image: it is damaged, or of an unknown kind.")  # fmt: skip
+    pixels = _channels(np.stack([image for image, _ in squares if image is not None]), request)
+    skipped = [str(file.relative_to(path)) for i, (_, file) in enumerate(files) if squares[i][0] is None]
+    notes = [f"{len(skipped):,} files cannot be read as images: {listed(skipped, 3)}"] if skipped else []
+    X = image_features(pixels, request.features)
+    labels = [files[i][0] for i in kept]
+    rows = Rows(
+        path,
+        format,
+        X,
+        as_labels([name for name in labels if name is not None]) if labels[0] is not None else None,
+        sure=True,
+        shape=pixels.shape[1:] if request.features == "pixels" else X.shape[1:],
+        details={
+            "features": request.features,
+            "originals": _span({squares[i][1] for i in kept}),
+            "size": str(request.size),
+        },
+        notes=notes,
+    )
+    table = rows.table(request)
+    return replace(table, places=np.array(kept)) if skipped and table.places is None else table
 
 
 def _files(path: Path, *, strict: bool = False) -> list[tuple[str | None, Path]]:

@@ -1,7 +1,7 @@
 """Texts: a folder a class, a file a class with a text a line, or one file with a text a line."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count, islice
 from pathlib import Path
 
@@ -49,7 +49,8 @@ class TextFolder(Format):
         return path.is_dir() and bool(entries(path)[0])
 
     def read(self, path: Path, request: Request) -> Table:
-        texts, labels, skipped, encodings = [], [], [], set()
+        texts: list[str] = []
+        labels, skipped, kept, encodings = [], [], [], set()
         for name, files in by_class(path).items():
             for file in files:
                 try:
@@ -57,6 +58,7 @@ class TextFolder(Format):
                 except DataError:
                     skipped.append(str(file.relative_to(path)))
                     continue
+                kept.append(len(texts) + len(skipped))
                 texts.append(text)
                 labels.append(name)
                 encodings.add(encoding)
@@ -69,7 +71,8 @@ class TextFolder(Format):
         )
         details = {"encoding": " and ".join(sorted(encodings))}
         rows = Rows(path, self.name, texts, as_labels(labels), sure=True, details=details, notes=notes)
-        return rows.table(request)
+        table = rows.table(request)
+        return replace(table, places=np.array(kept)) if skipped and table.places is None else table
 
 
 @dataclass(frozen=True)

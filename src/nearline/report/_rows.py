@@ -112,7 +112,9 @@ class Sight:
     @cached_property
     def shape(self) -> tuple[int, int, int] | None:
         """(height, width, channels) of rows that are images."""
-        return picture_shape(self.training[0], self.source)
+        own = getattr(self.contest, "row_shape_", ())
+        known = {"shape": list(own)} if len(own) > 1 else {}
+        return picture_shape(self.training[0], known | self.source)
 
     @cached_property
     def _span(self) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import is_sparse
+from nearline.arrays import flat, is_sparse
 from nearline.kernels import Tree
 from nearline.representations._base import (
     Prepared,
@@ -94,12 +94,13 @@ def kind_of(X: Any) -> str:
     listed = isinstance(X, Iterable) and not isinstance(X, str) and getattr(X, "ndim", 1) == 1
     if listed and (strings_in(list(X)) or (len(list(X)) and all(isinstance(x, Tree) for x in X))):
         return "texts"
-    values = np.asarray(X)
+    values = flat(np.asarray(X))
     if values.ndim == 2:
         return "numbers" if values.dtype.kind in "biuf" or _all_numbers(values) else "table"
     raise ValueError(
-        f"Rows must be numbers with rows and columns, a table, or a list of texts; got {type(X).__name__} of shape "
-        f"{values.shape} and type {values.dtype}. Reshape your data: one column of numbers is X.reshape(-1, 1)."
+        f"Rows must be numbers with rows and columns, images (n, height, width), a table, or a list of texts; got "
+        f"{type(X).__name__} of shape {values.shape} and type {values.dtype}. Reshape your data: "
+        f"{'one column of numbers is X.reshape(-1, 1).' if values.ndim < 2 else 'give rows of numbers.'}"
     )
 
 

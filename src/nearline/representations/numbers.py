@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from nearline.arrays import Array, is_sparse
+from nearline.arrays import Array, flat, is_sparse
 from nearline.representations._base import Prepared, Representation, by_name, is_frame, names_of
 from nearline.representations._scales import quantile
 
@@ -35,7 +35,7 @@ def _raw(X: Any, checked: Callable[..., Any] = check_array) -> Any:
     if is_frame(X):
         names_of(X)
     finite = True if is_sparse(X) else "allow-nan"
-    X = checked(X, accept_sparse="csr", dtype=None, ensure_all_finite=finite)
+    X = checked(flat(X), accept_sparse="csr", dtype=None, ensure_all_finite=finite)
     return X if X.dtype.kind in "biuf" else X.astype(np.float64)
 
 

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_feature_names, validate_data
 
-from nearline.arrays import Array, is_sparse
+from nearline.arrays import Array, flat, is_sparse
 from nearline.representations import kind_of
 from nearline.representations._base import by_name
 from nearline.selection.calibrators import CALIBRATORS
@@ -28,6 +28,9 @@ def checked_rows(model: Any, X: Any, y: Any = None, *, reset: bool = True) -> tu
         )
     labels = np.empty(0) if y is None else checked_labels(y)
     if kind in NUMERIC:
+        if reset:
+            model.row_shape_ = np.shape(X)[1:]
+        X = flat(X if is_sparse(X) or np.ndim(X) < 3 else np.asarray(X))
         if not reset and is_sparse(X) != (model._kind == "sparse"):
             X = sparse.csr_matrix(X) if model._kind == "sparse" else X.toarray()
         X = validate_data(

@@ -90,6 +90,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     findings_ : what the checks for leaks found, and what the contest itself gave cause to remark.
     nested_ : scores of the whole procedure on outer folds, if asked for.
     positive_ : the positive one of two classes; None of more.
+    row_shape_ : of one row of an array as it was given: (28, 28) of images, which become rows of 784 numbers.
     test_rows_ : numbers of the rows that were locked away (None for test rows of your own, or none).
     openings_ : how often the test was opened.
 
