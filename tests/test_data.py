@@ -93,6 +93,18 @@ def write_kelp(folder):
     return folder / "file", {}
 
 
+def write_arff(folder):
+    head = "@relation fish\n@attribute a numeric\n@attribute b {x,y}\n@attribute class {fish,cat}\n@data\n"
+    (folder / "file").write_text(head + "".join(f"{i}.5,{'xy'[i % 2]},{a}\n" for i, a in enumerate(ANIMALS)))
+    return folder / "file", {"target": "class"}
+
+
+def write_orange(folder):
+    rows = "".join(f"{i}.5\t{'xy'[i % 2]}\t{a}\n" for i, a in enumerate(ANIMALS))
+    (folder / "file").write_text("a\tb\tkind\nc\td\td\n\t\tclass\n" + rows)
+    return folder / "file", {"target": "kind"}
+
+
 def write_images(folder):
     rng = np.random.default_rng(0)
     for i, animal in enumerate(ANIMALS):
@@ -121,9 +133,11 @@ WRITERS = {
     "FASTA": write_fasta,
     "bracketed trees": write_trees,
     "KeLP": write_kelp,
+    "ARFF": write_arff,
+    "Orange": write_orange,
     "folder of images": write_images,
 }
-PARTS = ("CSV", "Parquet", "JSON lines", "LIBSVM", "npy", "lines of text")
+PARTS = ("CSV", "Parquet", "JSON lines", "LIBSVM", "npy", "lines of text", "ARFF", "Orange")
 KIND = {
     "LIBSVM": "sparse",
     "npy": "numbers",
@@ -131,7 +145,7 @@ KIND = {
     "folder of images": "numbers",
     "image": "numbers",
 }
-KIND |= dict.fromkeys(("CSV", "Parquet", "JSON lines"), "table")
+KIND |= dict.fromkeys(("CSV", "Parquet", "JSON lines", "ARFF", "Orange"), "table")
 
 
 def rows_of(X):

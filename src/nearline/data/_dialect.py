@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from nearline.data._files import MOST_LINE
+
 SPACES = " "  # stands for any run of spaces and tabs
 NONE = "\x1f"  # no delimiter: one column
 CANDIDATES = ("\t", ";", ",", "|", SPACES)  # of equally regular ones the first is taken
@@ -64,8 +66,8 @@ class Dialect:
 
 @contextmanager
 def long_fields() -> Iterator[None]:
-    """Fields of any length, as documents are; the csv module's own limit is set back afterwards."""
-    limit = csv.field_size_limit(2**31 - 1)
+    """Long fields, as documents are; the csv module's own limit is set back afterwards."""
+    limit = csv.field_size_limit(MOST_LINE)
     try:
         yield
     finally:
@@ -117,7 +119,7 @@ def sniffed(
         return replace(dialect, skipped=preamble)
     comment = _comment(rows, dialect.delimiter)
     if comment:
-        rows = [row for row in rows if not row[0].startswith(comment)]
+        rows = [row for row in rows if not row[0].lstrip(" ").startswith(comment)]
     usual = _usual(rows)
     skipped = _preamble(rows, usual)
     dialect = replace(dialect, comment=comment, skipped=preamble + skipped)
@@ -169,7 +171,7 @@ def _delimited(lines: list[str], candidates: Sequence[str]) -> Dialect:
 
 def _regularity(rows: list[list[str]], quote: str | None) -> float:
     """Share of the lines with the usual number of fields, if that is more than one; long quoted runs are suspicious."""
-    body = [row for row in rows if not row[0].startswith(COMMENTS)]
+    body = [row for row in rows if not row[0].lstrip(" ").startswith(COMMENTS)]
     if not body or _usual(body) < 2:
         return 0.0
     usual = _usual(body)
@@ -190,7 +192,7 @@ def _comment(rows: list[list[str]], delimiter: str) -> str | None:
     """The prefix of comment lines: never that of a line with as many fields as the others."""
     usual = _usual(rows)
     for prefix in COMMENTS:
-        marked = [row for row in rows if row[0].startswith(prefix)]
+        marked = [row for row in rows if row[0].lstrip(" ").startswith(prefix)]
         if marked and len(marked) < len(rows) and all(len(row) != usual for row in marked):
             return prefix
         if delimiter == NONE and marked and len(marked) < len(rows) and rows[0] is marked[0]:

@@ -2,21 +2,26 @@
 
 import bz2
 import codecs
+import errno
 import gzip
 import io
 import lzma
 import re
+import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, AnyStr
 
 from nearline.data._base import DataError
 
 SAMPLE = 1 << 18  # bytes from which format, encoding and delimiter are found out
+MOST_EXPANDED = 100  # times its own size, beyond the next many bytes, that a file may unpack to
+FREELY_UNPACKED = 1 << 26
+MOST_LINE = 1 << 24  # characters in a line, or in a field of several lines
 BOMS = [  # the longer ones first: that of UTF-32 begins with that of UTF-16
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -50,15 +55,15 @@ def _zstd(path: Path) -> Any:
 
 
 def _zip(path: Path) -> Any:
-    archive = zipfile.ZipFile(path)
-    names = [
-        name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")
-    ]
-    if "[Content_Types].xml" in names:
-        raise DataError(f"{path} is an Excel or Word file: save its table as CSV.")
-    if len(names) != 1:
-        raise DataError(f"{path} is an archive of {len(names)} files: unpack it and name one of them.")
-    return archive.open(names[0])
+    with zipfile.ZipFile(path) as archive:  # what is opened in it keeps the file open
+        names = [
+            name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")
+        ]
+        if "[Content_Types].xml" in names:
+            raise DataError(f"{path} is an Excel or Word file: save its table as CSV.")
+        if len(names) != 1:
+            raise DataError(f"{path} is an archive of {len(names):,} files: unpack it and name one of them.")
+        return archive.open(names[0])
 
 
 OPENERS: list[tuple[bytes, Callable[[Path], Any]]] = [
@@ -68,6 +73,34 @@ OPENERS: list[tuple[bytes, Callable[[Path], Any]]] = [
     (b"\x28\xb5\x2f\xfd", _zstd),
     (b"PK\x03\x04", _zip),
 ]
+
+
+class _Unpacked(io.RawIOBase):
+    """The unpacked bytes of a file, as long as they are not far more than those of the file."""
+
+    def __init__(self, inner: Any, path: Path) -> None:
+        self.inner, self.path, self.count = inner, path, 0
+        self.most = max(FREELY_UNPACKED, MOST_EXPANDED * path.stat().st_size)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self.inner.read(len(buffer))
+        buffer[: len(data)] = data
+        self.count += len(data)
+        if self.count > self.most:
+            raise DataError(
+                f"{self.path} unpacks to more than {self.most >> 20:,} MB, {MOST_EXPANDED} times its size or more, as "
+                "files do that are made to fill a memory: unpack it first if you trust it."
+            )
+        return len(data)
+
+    def close(self) -> None:
+        self.inner.close()
+        super().close()
+
+
 BROKEN = (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
 
 
@@ -82,11 +115,33 @@ def readable(path: Path) -> Iterator[None]:
         raise DataError(f"There is no file {path}{_nearest(path)}.") from error
     except IsADirectoryError as error:
         raise DataError(f"{path} is a folder, not a file: name a file in it.") from error
+    except MemoryError as error:
+        raise _too_large(path) from error
     except PermissionError as error:
         raise DataError(f"{path} may not be read: ask for permission, or copy the file.") from error
     except (*BROKEN, OSError) as error:
+        if isinstance(error, OSError) and error.errno == errno.ELOOP:
+            raise DataError(f"{path} is a link that leads back to itself: name the file.") from error
         said = str(error) or type(error).__name__
         raise DataError(f"{path} is damaged or incomplete ({said}): get the file again.") from error
+
+
+@contextmanager
+def sound(path: Path) -> Iterator[None]:
+    """What a strange file brings about in a library, as a sentence: no memory, or a panic of polars."""
+    try:
+        yield
+    except MemoryError as error:
+        raise _too_large(path) from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of Rust, and not even an Exception
+            raise
+        said = (str(error).splitlines() or [""])[0][:200]
+        raise DataError(f"{path} is damaged ({said}): write it again.") from error
+
+
+def _too_large(path: Path) -> DataError:
+    return DataError(f"{path} does not fit into memory: take fewer rows or columns.")
 
 
 def _nearest(path: Path) -> str:
@@ -100,8 +155,19 @@ def _nearest(path: Path) -> str:
     return f"; {path.parent} has {near[0]!r}" if near else f" in {path.parent.resolve()}"
 
 
+def check_regular(path: Path) -> None:
+    """Refuse what is neither a file nor a folder: a pipe is empty after one reading, a device may never end."""
+    with readable(path):
+        mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise DataError(
+            f"{path} is a pipe, socket or device, which cannot be read twice: save its content to a file."
+        )
+
+
 def first_bytes(path: Path, count: int = 16) -> bytes:
     """The first bytes as they are on disk."""
+    check_regular(path)
     with readable(path), path.open("rb") as stream:
         return stream.read(count)
 
@@ -111,7 +177,7 @@ def opened(path: Path) -> Any:
     start = first_bytes(path)
     for magic, opener in OPENERS:
         if start.startswith(magic):
-            return opener(path)
+            return io.BufferedReader(_Unpacked(opener(path), path), 1 << 16)
     for magic, what in FOREIGN.items():
         if start.startswith(magic):
             raise DataError(f"{path} is {what}, not a table or text: save the data as CSV.")
@@ -176,6 +242,30 @@ def decoded(data: bytes, path: Path, encoding: str | None = None, *, whole: bool
     return text.removeprefix("\ufeff").removesuffix("\x1a"), name
 
 
+def text_of(path: Path, encoding: str | None = None) -> tuple[str, str]:
+    """All text with plain line ends, none of the lines too long, and its encoding."""
+    text, name = decoded(content(path), path, encoding)
+    check_lines(text, path, "\n")
+    return text, name
+
+
+def check_lines(text: AnyStr, path: Path, end_of_line: AnyStr) -> None:
+    """Refuse a line that is longer than any row of a table: fields are looked at a line at a time."""
+    start = 0
+    while len(text) - start > MOST_LINE:
+        end = text.rfind(end_of_line, start, start + MOST_LINE + 1)
+        if end < 0:
+            raise _too_long(path, text.count(end_of_line, 0, start) + 1)
+        start = end + 1
+
+
+def _too_long(path: Path, number: int) -> DataError:
+    return DataError(
+        f"Line {number:,} of {path} has more than {MOST_LINE:,} characters, which no row of a table has: "
+        "save one row a line, or arrays as .npy."
+    )
+
+
 def sample_of(path: Path, encoding: str | None = None) -> tuple[str, str]:
     """The first lines, whole ones where there is more than one, and the encoding."""
     data = content(path, SAMPLE)
@@ -198,7 +288,12 @@ def _safe(lines: io.TextIOWrapper, path: Path) -> Iterator[str]:
     """Lines, with failures as sentences."""
     try:
         with readable(path):
-            yield from lines
+            number = 0
+            while line := lines.readline(MOST_LINE + 1):
+                number += 1
+                if len(line) > MOST_LINE:
+                    raise _too_long(path, number)
+                yield line
     except UnicodeDecodeError as error:
         raise DataError(
             f"{path} is not in {error.encoding} throughout (byte {error.object[error.start]:#x}): "

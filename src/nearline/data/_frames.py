@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ class Frame:
     cells: Cells | None = None  # of a file of strings
     named: bool = True  # whether the file itself names its columns
     notes: Sequence[str] = ()
+    declared: Mapping[str, str] = field(default_factory=dict)  # types that the file itself says
 
     def table(self, request: Request) -> Table:
         """Rows and labels as asked for."""
@@ -93,7 +94,7 @@ class Frame:
     def _columns(self, frame: Any, request: Request) -> tuple[list[Any], list[str]]:
         """The wanted columns with their types, and what is to be told."""
         wanted = _wanted(request)
-        types = request.like.columns or {}
+        types: Mapping[str, str | None] = {**self.declared, **(request.like.columns or {})}
         # a typed column may be spread into several, with names of their own
         source = list(frame.columns) if wanted is None or self.cells is None else wanted
         have = set(frame.columns)

@@ -129,17 +129,16 @@ def oddities(y: Array) -> list[str]:
 
 def brought(labels: Any, rows: int, path: Path) -> tuple[Array, Array, str | None]:
     """Labels from a file or an array, which rows have one, and the file's name."""
-    from nearline.data._files import content, decoded
+    from nearline.data._files import text_of
+    from nearline.data._numpy import loaded
 
     name = str(labels) if isinstance(labels, (str, Path)) else None
     if name is None:
         values: Array = np.asarray(labels)
     elif Path(name).suffix == ".npy":
-        with_labels = Path(name)
-        content(with_labels, 1)  # a file that is not there is said in a sentence
-        values = np.load(with_labels, allow_pickle=False)
+        values = loaded(Path(name))
     else:
-        lines = decoded(content(Path(name)), Path(name))[0].split("\n")
+        lines = text_of(Path(name))[0].split("\n")
         values = np.array(
             [line.strip().strip('"') for line in (lines[:-1] if not lines[-1] else lines)], dtype=str
         )

@@ -14,6 +14,8 @@ import numpy as np
 from nearline.data._base import DataError, polars
 from nearline.data._dialect import SPACES, Dialect, long_fields, records
 
+SWALLOWED = 20  # rows in a field by which a quote that was not closed is told from a text
+
 
 @dataclass(frozen=True)
 class Part:
@@ -35,7 +37,8 @@ def parsed(text: str, dialect: Dialect) -> Part:
     if part is not None:
         return part
     with long_fields(), _said():
-        return _from_records(list(records(io.StringIO(text), dialect)), dialect, dialect.lead)
+        found = list(records(io.StringIO(text), dialect))
+    return _from_records(found, dialect, dialect.lead)
 
 
 def next_part(chunk: list[str], more: Iterator[str], dialect: Dialect, skip: int) -> Part:
@@ -73,8 +76,20 @@ def record_lines(lines: Iterator[str], dialect: Dialect) -> Iterator[int]:
 
     with long_fields(), _said():
         for row in records(counted(), dialect):
-            if not (dialect.comment and row[0].startswith(dialect.comment)):
+            if not (dialect.comment and row[0].lstrip(" ").startswith(dialect.comment)):
                 yield used - sum(field.count("\n") for field in row)
+
+
+def _check_closed(found: list[list[str]], dialect: Dialect) -> None:
+    """Refuse a record that took further rows for one of its fields, as its quote has no partner."""
+    for number, row in enumerate(found, 1):
+        taken = row[-1].split("\n")[1:] if row[-1].count("\n") >= SWALLOWED else []
+        alike = sum(line.count(dialect.delimiter) == dialect.width - 1 for line in taken)
+        if 2 * alike > len(taken):
+            raise DataError(
+                f"A quote opens in record {number:,} and takes {len(taken):,} lines, most of which look like rows, "
+                "for one field: close the quote, or take it out."
+            )
 
 
 @contextmanager
@@ -83,7 +98,9 @@ def _said() -> Iterator[None]:
     try:
         yield
     except csv.Error as error:
-        raise DataError(f"The file is no regular CSV ({error}): pass its delimiter, or repair it.") from error
+        raise DataError(
+            f"The file is no regular CSV ({error}): a quote may be missing. Repair it, or pass its delimiter."
+        ) from error
 
 
 def _quoted(text: str, dialect: Dialect) -> bool:
@@ -152,10 +169,12 @@ def _from_records(found: list[list[str]], dialect: Dialect, skip: int) -> Part:
     """Rows from lists of fields, filled up or cut to one width."""
     pl = polars()
     if dialect.comment:
-        found = [row for row in found if not row[0].startswith(dialect.comment)]
+        found = [row for row in found if not row[0].lstrip(" ").startswith(dialect.comment)]
     rows, width, seen = found[skip:], dialect.width, len(found)
     if not rows:
         return _none(dialect, seen)
+    if dialect.width > 1:
+        _check_closed(found, dialect)
     ragged = {i: len(row) for i, row in enumerate(rows) if len(row) < width or any(row[width:])}
     if any(len(row) != width for row in rows):
         rows = [row[:width] + [None] * (width - len(row)) for row in rows]  # type: ignore[list-item]

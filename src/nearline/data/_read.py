@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from nearline.data._base import DataError, Format, Request, Schema, Table
-from nearline.data._files import compression, first_bytes, readable
+from nearline.data._files import check_regular, compression, first_bytes, sound
+from nearline.data.arff import Arff
 from nearline.data.arrays import ArrayArchive, ArrayFile
 from nearline.data.delimited import Delimited
 from nearline.data.fasta import Fasta
 from nearline.data.images import ImageFile, ImageFolder
 from nearline.data.libsvm import LibSVM
+from nearline.data.orange import OrangeTab
 from nearline.data.texts import ClassFiles, TextFolder, TextLines
 from nearline.data.trees import BracketedTrees, KeLP
 from nearline.data.typed import JsonLines, Parquet
@@ -23,6 +25,8 @@ FILES: list[Format] = [
     ArrayArchive(),
     Parquet(),
     JsonLines(),
+    Arff(),
+    OrangeTab(),
     Fasta(),
     KeLP(),
     BracketedTrees(),
@@ -53,8 +57,9 @@ def read(
 
     Parameters
     ----------
-    path : a file (CSV, TSV, Parquet, JSON lines, LIBSVM, FASTA, trees in brackets, .npy, .npz, lines of text; also .gz, .bz2,
-        .xz, .zip), or a folder of images or texts with a sub-folder a class, or with a text file a class.
+    path : a file (CSV, TSV, ARFF, KEEL, Orange, Parquet, JSON lines, LIBSVM, FASTA, trees in brackets, .npy, .npz, lines of
+        text; also .gz, .bz2, .xz, .zip), or a folder of images or texts with a sub-folder a class, or of text files,
+        one a class.
     target : the column of labels: its name, its number counted from 1 (-1 is the last), "first" or "last".
     like : a table that was read before, or its ``schema``: its columns, types and spelling of classes are those of this one.
     columns : the columns to classify by; all others are left out. In an .npz file, the name of the array of rows.
@@ -80,7 +85,8 @@ def read(
         target, _schema(like), columns, labels, delimiter, header, encoding, missing, size, features
     )
     place = Path(path)
-    return _format(place, format, request).read(place, request)
+    with sound(place):
+        return _format(place, format, request).read(place, request)
 
 
 def batches(
@@ -114,8 +120,14 @@ def batches(
         raise DataError(f"A batch needs at least 1 row, got rows={rows}.")
     request = Request(target, _schema(like), columns, None, delimiter, header, encoding, missing, part=True)
     place = Path(path)
-    parts = _format(place, format, request).batches(place, rows, request)
-    return (part for part in parts if len(part))
+    with sound(place):
+        parts = _format(place, format, request).batches(place, rows, request)
+    return _sound_parts(place, parts)
+
+
+def _sound_parts(path: Path, parts: Iterator[Table]) -> Iterator[Table]:
+    with sound(path):
+        yield from (part for part in parts if len(part))
 
 
 def row_lines(
@@ -152,8 +164,7 @@ def _schema(like: Table | Schema | None) -> Schema:
 
 def _format(path: Path, name: str | None, request: Request) -> Format:
     """The format that was named, that the file's name tells, or that its content shows."""
-    with readable(path):
-        path.stat()
+    check_regular(path)
     if name is not None:
         found = [format for format in FORMATS if format.name.casefold() == name.casefold()]
         if not found:
@@ -170,8 +181,8 @@ def _format(path: Path, name: str | None, request: Request) -> Format:
     if path.is_dir():
         return next((format for format in FOLDERS if format.matches(path)), TextFolder())
     named = [format for format in FORMATS if ending in format.extensions]
-    if named:
-        return named[0]
+    if named:  # several kinds of files may end alike: the last takes what the others do not know
+        return next((format for format in named[:-1] if format.matches(path)), named[-1])
     if request.delimiter is not None or request.header is not None:
         return Delimited()
     seen = next((format for format in FILES if format.matches(path)), TextLines())

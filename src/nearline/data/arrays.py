@@ -1,36 +1,23 @@
 """NumPy files: .npy with labels beside it or in a column, .npz with rows and labels inside."""
 
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile, is_zipfile
+from zipfile import ZipFile, is_zipfile
 
 import numpy as np
-from scipy import sparse
 
 from nearline.arrays import Array
 from nearline.data._base import DataError, Format, Request, Table
 from nearline.data._files import first_bytes, readable
 from nearline.data._labels import near, place_of
+from nearline.data._numpy import loaded, unpacked
 from nearline.data._rows import Rows
 
 ROWS = ("X", "x", "data", "features", "embeddings", "images", "texts", "arr_0")
 LABELS = ("y", "Y", "labels", "label", "target", "targets", "classes", "arr_1")
 PARTS = ("", "_train", "_all", "_test", "_val")
-DAMAGED = (
-    ValueError,
-    SyntaxError,
-    TypeError,
-    KeyError,
-    EOFError,
-    MemoryError,
-    OSError,
-    BadZipFile,
-    zlib.error,
-)
-SPARSE = {"indices", "indptr", "format", "shape", "data"}  # as scipy.sparse.save_npz writes
 
 
 @dataclass(frozen=True)
@@ -44,10 +31,10 @@ class ArrayFile(Format):
         return first_bytes(path).startswith(b"\x93NUMPY")
 
     def read(self, path: Path, request: Request) -> Table:
-        return _table(_loaded(path), None, path, self.name, request)
+        return _table(loaded(path), None, path, self.name, request)
 
     def batches(self, path: Path, rows: int, request: Request) -> Iterator[Table]:
-        values = _loaded(path, mmap_mode="r")
+        values = loaded(path, mapped=True)
         for start in range(0, len(values), rows):
             yield _table(np.array(values[start : start + rows]), None, path, self.name, request)
 
@@ -62,43 +49,14 @@ class ArrayArchive(Format):
     def matches(self, path: Path) -> bool:
         if not first_bytes(path).startswith(b"PK") or not is_zipfile(path):
             return False
-        with ZipFile(path) as archive:
+        with readable(path), ZipFile(path) as archive:
             return all(name.endswith(".npy") for name in archive.namelist())
 
     def read(self, path: Path, request: Request) -> Table:
-        if not first_bytes(path).startswith(b"PK"):
-            raise _refused(path, ValueError("it does not begin like one"))
-        # opened here, as NumPy leaves a damaged archive open
-        with readable(path), path.open("rb") as stream:
-            try:
-                archive = np.load(stream, allow_pickle=False)
-                if set(archive.files) >= SPARSE:
-                    stream.seek(0)
-                    return _table(sparse.csr_matrix(sparse.load_npz(stream)), None, path, self.name, request)
-                arrays = {name: archive[name] for name in archive.files}
-            except DataError:
-                raise
-            except DAMAGED as error:
-                raise _refused(path, error) from error
+        arrays, matrix = unpacked(path)
+        if matrix is not None:
+            return _table(matrix, None, path, self.name, request)
         return _archived(arrays, path, request)
-
-
-def _loaded(path: Path, **options: Any) -> Any:
-    if not first_bytes(path).startswith(b"\x93NUMPY"):
-        raise _refused(path, ValueError("it does not begin like one"))
-    with readable(path):
-        try:
-            return np.load(path, allow_pickle=False, **options)
-        except DAMAGED as error:
-            raise _refused(path, error) from error
-
-
-def _refused(path: Path, error: Exception) -> DataError:
-    if "pickle" in str(error).lower():
-        return DataError(
-            f"{path} holds Python objects, which are not read as they may run code: save plain numbers."
-        )
-    return DataError(f"{path} is not a NumPy file, or damaged ({error}): save it again with np.save.")
 
 
 def _archived(arrays: dict[str, Array], path: Path, request: Request) -> Table:

@@ -9,12 +9,13 @@ from pathlib import Path
 from nearline.data._base import DataError, Format, Request, Table
 from nearline.data._cells import Cells
 from nearline.data._dialect import MARKERS, NAMES, NONE, Dialect, sniffed
-from nearline.data._files import compression, content, decoded, lines_of, sample_of
+from nearline.data._files import SAMPLE, compression, lines_of, sample_of, text_of
 from nearline.data._frames import Frame, following
 from nearline.data._labels import listed
 from nearline.data._parse import Part, next_part, parsed, record_lines
 
 MOST_COLUMNS = 100_000  # beyond, a frame costs more than its numbers
+LONG_SAMPLE = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ class Delimited(Format):
         return dialect.delimiter != NONE and dialect.regularity >= 0.9
 
     def read(self, path: Path, request: Request) -> Table:
-        text, encoding = decoded(content(path), path, request.encoding)
-        dialect = _dialect(text[: _sample_end(text)], path, request)
+        text, encoding = text_of(path, request.encoding)
+        dialect = _dialect(text, path, request)
         part = parsed(text, dialect)
         if not part.rows:
             raise DataError(f"{path} has a header and no rows; pass header=False if its only line is a row.")
@@ -58,8 +59,18 @@ class Delimited(Format):
 
 
 def _sample_end(text: str) -> int:
-    end = text.find("\n", 1 << 18)
-    return len(text) if end < 0 else end + 1
+    """The end of the lines from which the dialect is found out; a line beyond all measure is cut."""
+    end = text.find("\n", SAMPLE, LONG_SAMPLE)
+    return min(len(text), LONG_SAMPLE) if end < 0 else end + 1
+
+
+def check_width(columns: int, path: Path) -> None:
+    """Refuse more columns than a table has."""
+    if columns > MOST_COLUMNS:
+        raise DataError(
+            f"{path} has {columns:,} columns, and tables go to {MOST_COLUMNS:,}: "
+            "save so many numbers as .npy or in LIBSVM format."
+        )
 
 
 def _dialect(text: str, path: Path, request: Request) -> Dialect:
@@ -67,16 +78,17 @@ def _dialect(text: str, path: Path, request: Request) -> Dialect:
         raise DataError(f"{path} is empty.")
     first = text.lstrip("\n").partition("\n")[0]
     widest = max(first.count(mark) for mark in ",;\t|")
-    if widest >= MOST_COLUMNS:
-        raise DataError(
-            f"{path} has {widest + 1:,} columns in its first line, and tables go to {MOST_COLUMNS:,}: "
-            "save so many numbers as .npy or in LIBSVM format."
-        )
+    check_width(widest + 1, path)
     if request.delimiter is not None and len(request.delimiter) != 1:
         raise DataError(f"A delimiter is one character, such as ',' or '\\t', got {request.delimiter!r}.")
     dialect = sniffed(
-        text, request.delimiter, request.header, request.target, tuple(request.like.columns or ())
+        text[: _sample_end(text)],
+        request.delimiter,
+        request.header,
+        request.target,
+        tuple(request.like.columns or ()),
     )
+    check_width(dialect.width, path)
     if not dialect.names:
         raise DataError(f"{path} has no rows, only comments or blank lines.")
     twice = [name for name, count in Counter(dialect.names).items() if count > 1]

@@ -122,14 +122,7 @@ def _square(file: Path, side: int) -> tuple[Array | None, tuple[int, int]]:
                 image = _colored(operations.exif_transpose(opened), images)
                 square = operations.fit(image, (side, side), images.Resampling.BOX)
                 return np.asarray(square, dtype=np.uint8), size
-    except (
-        OSError,
-        ValueError,
-        SyntaxError,
-        EOFError,
-        images.DecompressionBombWarning,
-        images.DecompressionBombError,
-    ):
+    except Exception:  # whatever Pillow says of what is no image, or one that is made to fill a memory
         return None, (0, 0)
 
 

@@ -12,11 +12,12 @@ from scipy.sparse import csr_matrix
 
 from nearline.arrays import Array
 from nearline.data._base import DataError, Format, Request, Schema, Table, polars
-from nearline.data._files import compression, content, lines_of, sample_of
+from nearline.data._files import check_lines, compression, content, lines_of, sample_of
 from nearline.data._rows import Rows
 
 LINE = re.compile(r"[^\s:|]+(\s+(qid|\d+):\S+)*\s*(#.*)?")
 VOWPAL = re.compile(r"[^\s|]+\s+\|\w*\s.*")
+MOST_FEATURES = 100_000_000
 TOKEN = re.compile(r"(\d+|qid):[^\s:]+")
 
 
@@ -109,6 +110,7 @@ def _parsed(data: bytes, path: Path, first: int) -> tuple[csr_matrix, Array]:
     if data.startswith(b"\xef\xbb\xbf"):
         data = data[3:]
     data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    check_lines(data, path, b"\n")
     if b"\n\n" in data or data.startswith((b"\n", b" ")) or b"\n " in data:
         data = re.sub(rb"(?m)^[ \t]*(\n|\Z)", b"", data)
     if not data.strip():
@@ -122,6 +124,11 @@ def _parsed(data: bytes, path: Path, first: int) -> tuple[csr_matrix, Array]:
         except (ValueError, OverflowError) as error:
             raise _diagnosed(data, path, first, error) from error
     X, y = read
+    if X.shape[1] > MOST_FEATURES + 1:
+        raise DataError(
+            f"{path} has a feature number {X.shape[1] - 1:,}, and models go to {MOST_FEATURES:,} features, as each has a "
+            "weight for every one: number the features without gaps."
+        )
     if not np.isfinite(X.data).all():
         raise DataError(f"{path} has values that are not finite: replace them.")
     return X, y
@@ -188,8 +195,11 @@ def _diagnosed(data: bytes, path: Path, first: int, error: Exception) -> DataErr
             [float(pair.partition(":")[2]) for pair in pairs if TOKEN.fullmatch(pair)]
         except ValueError as failure:
             bad.append(str(failure).rpartition(": ")[2])
+        bad += [pair for pair in pairs if len(pair.partition(":")[0]) > 18]
         places = [
-            int(pair.partition(":")[0]) for pair in pairs if pair[0].isdigit() and TOKEN.fullmatch(pair)
+            int(pair.partition(":")[0])
+            for pair in pairs
+            if not bad and pair[0].isdigit() and TOKEN.fullmatch(pair)
         ]
         if any(a >= b for a, b in pairwise(places)):
             bad.append("indices that do not grow")

@@ -1,5 +1,6 @@
 """Texts: a folder a class, a file a class with a text a line, or one file with a text a line."""
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count, islice
@@ -9,18 +10,38 @@ import numpy as np
 
 from nearline.data._base import DataError, Format, Request, Table
 from nearline.data._dialect import NONE, SPACES, is_number, sniffed
-from nearline.data._files import compression, content, decoded, lines_of, readable, sample_of
+from nearline.data._files import (
+    compression,
+    content,
+    decoded,
+    lines_of,
+    readable,
+    sample_of,
+    text_of,
+)
 from nearline.data._labels import as_labels, listed
 from nearline.data._rows import Rows
 
 TEXTS = (".txt", ".text")
+MOST_NAMES = 1_000_000  # in one folder
 
 
 def entries(path: Path) -> tuple[list[Path], list[Path]]:
     """Folders and files of a folder in order of their names, hidden ones left out."""
-    with readable(path):
-        found = sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "__")))
-    return [entry for entry in found if entry.is_dir()], [entry for entry in found if entry.is_file()]
+    with readable(path), os.scandir(path) as found:
+        some = list(islice(found, MOST_NAMES + 1))
+        if len(some) > MOST_NAMES:
+            raise DataError(
+                f"{path} has more than {MOST_NAMES:,} names: put rows of one kind into a file, such as .npz or CSV."
+            )
+        shown = [entry for entry in some if not entry.name.startswith((".", "__"))]
+        # not asked of the entry itself, which fails for a link that leads back to itself
+        links = {entry.name for entry in shown if entry.is_symlink()}
+        folders = [entry.name for entry in shown if entry.name not in links and entry.is_dir()]
+        files = [entry.name for entry in shown if entry.name not in links and entry.is_file()]
+        folders += [name for name in links if (path / name).is_dir()]
+        files += [name for name in links if (path / name).is_file()]
+    return [path / name for name in sorted(folders)], [path / name for name in sorted(files)]
 
 
 def by_class(path: Path) -> dict[str, list[Path]]:
@@ -122,7 +143,7 @@ class TextLines(Format):
         return not dialect.header and _labeled(text.split("\n")[:-1], "\t") is not None
 
     def read(self, path: Path, request: Request) -> Table:
-        text, encoding = decoded(content(path), path, request.encoding)
+        text, encoding = text_of(path, request.encoding)
         lines = text.split("\n")
         lines = lines if lines[-1] else lines[:-1]
         if not any(map(str.strip, lines)):

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from nearline.data._base import DataError, Format, Request, Table
-from nearline.data._files import compression, content, decoded, sample_of
+from nearline.data._files import compression, sample_of, text_of
 from nearline.data._labels import listed
 from nearline.data._rows import Rows
 from nearline.kernels._tree import Tree
@@ -42,7 +42,7 @@ class BracketedTrees(Format):
             return False
 
     def read(self, path: Path, request: Request) -> Table:
-        text, encoding = decoded(content(path), path, request.encoding)
+        text, encoding = text_of(path, request.encoding)
         labels, trees = [], []
         for number, piece in _pieces(text.split("\n")):
             label, brackets = _split(piece)
@@ -83,7 +83,7 @@ class KeLP(Format):
         return bool(lines) and all(NAMED.search(line) for line in lines[: max(1, len(lines) - 1)])
 
     def read(self, path: Path, request: Request) -> Table:
-        text, encoding = decoded(content(path), path, request.encoding)
+        text, encoding = text_of(path, request.encoding)
         lines = [(i, line) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
         found = [dict(NAMED.findall(line)) for _, line in lines]
         names = list(found[0]) if found else []

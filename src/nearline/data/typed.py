@@ -1,6 +1,7 @@
 """Files whose columns have types: Parquet and JSON lines."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -8,8 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from nearline.data._base import DataError, Format, Request, Table, polars
-from nearline.data._files import compression, content, decoded, first_bytes, lines_of, readable, sample_of
+from nearline.data._files import (
+    FREELY_UNPACKED,
+    MOST_EXPANDED,
+    compression,
+    content,
+    decoded,
+    first_bytes,
+    lines_of,
+    readable,
+    sample_of,
+)
 from nearline.data._frames import Frame, following
+
+KEY = re.compile(r'"((?:[^"\\\n]|\\.)*)"\s*:')
+MOST_KEYS = 5000  # of JSON objects
+MOST_CELLS = 10**8
 
 
 @dataclass(frozen=True)
@@ -23,6 +38,7 @@ class Parquet(Format):
         return first_bytes(path).startswith(b"PAR1")
 
     def read(self, path: Path, request: Request) -> Table:
+        _check_size(path)
         frame = _attempted(path, lambda pl: pl.read_parquet(path, glob=False))
         if not len(frame):
             raise DataError(f"{path} has columns and no rows.")
@@ -38,12 +54,24 @@ class Parquet(Format):
             request = following(request, table)
 
 
+def _check_size(path: Path) -> None:
+    """Refuse a table that is far larger than its file."""
+    lazy = _attempted(path, lambda pl: pl.scan_parquet(path, glob=False))
+    rows = _attempted(path, lambda pl: lazy.select(pl.len()).collect().item())
+    cells = rows * len(_attempted(path, lambda _: lazy.collect_schema()))
+    if 8 * cells > max(8 * FREELY_UNPACKED, MOST_EXPANDED * path.stat().st_size):
+        raise DataError(
+            f"{path} says that it has {cells:,} cells, {MOST_EXPANDED} times its size or more, as files do that are made to "
+            "fill a memory: write it as CSV if you trust it."
+        )
+
+
 def _attempted(path: Path, work: Callable[..., Any]) -> Any:
     pl = polars()
     with readable(path):
         try:
             return work(pl)
-        except pl.exceptions.PolarsError as error:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             said = str(error).partition("\n")[0]
             raise DataError(f"{path} is not Parquet, or damaged ({said}): write it again.") from error
 
@@ -103,7 +131,7 @@ def _lines(text: str) -> str:
         return text
     try:
         found = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return text
     return "\n".join(map(json.dumps, found)) if isinstance(found, list) else text
 
@@ -113,10 +141,32 @@ def _objects(text: str, path: Path, first: int) -> Any:
     pl = polars()
     if not text.strip():
         return pl.DataFrame()
+    if _many_keys(text):
+        return _checked(text, path, first)
     try:
         return pl.read_ndjson(text.encode("utf-8", "replace"), infer_schema_length=None)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return _checked(text, path, first)
+
+
+def _many_keys(text: str) -> bool:
+    """Whether objects may have so many keys that finding all of them, quadratic work in polars, is no longer quick."""
+    found: set[str] = set()
+    for match in KEY.finditer(text):
+        found.add(match[1])
+        if len(found) > MOST_KEYS:
+            return True
+    return False
+
+
+def _check_keys(found: list[dict[str, Any]], size: int, path: Path) -> None:
+    """Refuse objects that hardly share keys: each key is a column with a cell for every object."""
+    keys = set().union(*found)
+    if len(keys) > MOST_KEYS or len(keys) * len(found) > max(MOST_CELLS, size):
+        raise DataError(
+            f"The {len(found):,} objects of {path} have {len(keys):,} different keys, each of which would be a column, and "
+            f"objects go to {MOST_KEYS:,}: give all the same keys, or save them in LIBSVM format."
+        )
 
 
 def _checked(text: str, path: Path, first: int) -> Any:
@@ -128,7 +178,7 @@ def _checked(text: str, path: Path, first: int) -> Any:
             continue
         try:
             value = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(
                 f"Line {number:,} of {path} is no JSON ({error}): each line must be an object."
             ) from error
@@ -137,8 +187,15 @@ def _checked(text: str, path: Path, first: int) -> Any:
                 f"Line {number:,} of {path} is JSON, but no object with keys and values: {line[:40]!r}."
             )
         found.append(value)
+    _check_keys(found, len(text), path)
     try:
         return pl.from_dicts(found, strict=False, infer_schema_length=None)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError, OverflowError) as error:
+    except (
+        pl.exceptions.PolarsError,
+        pl.exceptions.PanicException,
+        TypeError,
+        ValueError,
+        OverflowError,
+    ) as error:
         said = str(error).partition("\n")[0]
         raise DataError(f"The objects of {path} do not fit into columns ({said}).") from error

@@ -1,0 +1,103 @@
+"""Arrays out of NumPy's files: no objects, no more than the file holds, whatever it says of itself."""
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+from scipy import sparse
+
+from nearline.arrays import Array
+from nearline.data._base import DataError
+from nearline.data._files import FREELY_UNPACKED, MOST_EXPANDED, first_bytes, readable
+
+SPARSE = {"indices", "indptr", "format", "shape", "data"}  # as scipy.sparse.save_npz writes
+
+
+def loaded(path: Path, *, mapped: bool = False) -> Array:
+    """The array of an .npy file; mapped, it stays on disk until it is looked at."""
+    _begins(path, b"\x93NUMPY")
+    with _sound(path):
+        # a map fails where a file is shorter than its header says, before memory is asked for
+        values: Array = np.load(path, allow_pickle=False, mmap_mode="r")
+        return values if mapped else np.array(values)
+
+
+def unpacked(path: Path) -> tuple[dict[str, Array], Any]:
+    """The arrays of an .npz file by name, or none and the sparse matrix that it holds."""
+    _begins(path, b"PK")
+    # opened here, as NumPy leaves a damaged archive open
+    with _sound(path), path.open("rb") as stream:
+        with ZipFile(stream) as members:
+            _check_sizes(members, path)
+        stream.seek(0)
+        archive = np.load(stream, allow_pickle=False)
+        if set(archive.files) >= SPARSE:
+            stream.seek(0)
+            matrix = sparse.csr_matrix(sparse.load_npz(stream))
+            matrix.check_format(full_check=True)
+            return {}, matrix
+        return {name: archive[name] for name in archive.files}, None
+
+
+def _check_sizes(members: ZipFile, path: Path) -> None:
+    """Refuse arrays that are far larger than the file, or than the archive says they are."""
+    total = sum(member.file_size for member in members.infolist())
+    if total > max(FREELY_UNPACKED, MOST_EXPANDED * path.stat().st_size):
+        raise DataError(
+            f"{path} unpacks to {total >> 20:,} MB, more than {MOST_EXPANDED} times its size, as files do that are made "
+            "to fill a memory: save it with np.savez, unpacked, if you trust it."
+        )
+    for member in members.infolist():
+        if not member.filename.endswith(".npy"):
+            continue
+        with members.open(member) as stream:
+            version = np.lib.format.read_magic(stream)
+            read = {
+                (1, 0): np.lib.format.read_array_header_1_0,
+                (2, 0): np.lib.format.read_array_header_2_0,
+            }.get(version)
+            if read is None:  # names of fields in UTF-8: no array of numbers
+                raise DataError(f"{path} has an array with named fields: save plain numbers.")
+            shape, _, dtype = read(stream)
+        if dtype.hasobject:
+            raise _objects(path)
+        if int(np.prod(shape, dtype=object)) * dtype.itemsize > member.file_size:
+            raise DataError(
+                f"{path} is damaged: {member.filename} is to have shape {shape} and has {member.file_size:,} bytes; "
+                "save it again with np.savez."
+            )
+
+
+def _begins(path: Path, mark: bytes) -> None:
+    if not first_bytes(path).startswith(mark):
+        raise _refused(path, "it does not begin like one")
+
+
+@contextmanager
+def _sound(path: Path) -> Iterator[None]:
+    """Whatever NumPy says of a damaged file, in a sentence."""
+    with readable(path), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        except (DataError, MemoryError, PermissionError):
+            raise
+        except Exception as error:
+            if "pickle" in str(error).lower() or "object" in str(error).lower():
+                raise _objects(path) from error
+            raise _refused(path, str(error)) from error
+
+
+def _objects(path: Path) -> DataError:
+    return DataError(
+        f"{path} holds Python objects, which are not read as they may run code: save plain numbers."
+    )
+
+
+def _refused(path: Path, said: str) -> DataError:
+    first = " ".join(said.split())[:200]
+    return DataError(f"{path} is not a NumPy file, or damaged ({first}): save it again with np.save.")
