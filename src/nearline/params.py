@@ -6,8 +6,17 @@ from typing import Self
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.kept import Numbers, Whole, kept, require
 
 
+def _whole(params: "Params") -> None:
+    size = params.n_outputs * (params.n_features + 1)
+    require(
+        len(params.flat) == size, f"There are {len(params.flat)} weights and biases, but {size} are needed"
+    )
+
+
+@kept(flat=Numbers(("F",), "float64", wild=True), n_outputs=Whole(1), n_features=Whole(0), links=_whole)
 @dataclass(frozen=True)
 class Params:
     """Weights and biases of f(x) = W x + b. Solvers of vectors use ``flat``, all else ``W`` and ``b``."""

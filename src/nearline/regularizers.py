@@ -11,6 +11,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.inheritance import forget_derived
+from nearline.kept import Real, kept
 
 # What follows from the value of a penalty, so that it is not inherited where that is redefined.
 DERIVED = ("smooth", "gradient", "curvature_product", "prox", "conjugate", "into_domain", "largest_alpha")
@@ -181,6 +182,7 @@ class L1(Elastic):
         return 1.0
 
 
+@kept(rho=Real(0.0, 1.0))
 @dataclass(frozen=True)
 class ElasticNet(Elastic):
     """C4: rho |W|_1 + (1 - rho)/2 |W|^2."""

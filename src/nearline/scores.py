@@ -8,6 +8,26 @@ import numpy as np
 from nearline.arrays import Array, Design, product
 
 
+def decisive(scores: Array, *, everywhere: bool = False) -> Array:
+    """Scores (n, K), if they tell classes apart: they are numbers, and of several the largest is finite.
+
+    Weights and rows that are finite can have products that are not. A class that never wins has the score -infinity, unless
+    scores are to be finite ``everywhere``.
+    """
+    if everywhere:
+        lost = ~np.isfinite(scores).all(axis=1)
+    elif scores.shape[1] == 1:
+        lost = np.isnan(scores[:, 0])
+    else:
+        lost = ~np.isfinite(scores.max(axis=1, initial=-np.inf))
+    if lost.any():
+        raise ValueError(
+            f"The scores of row {int(np.flatnonzero(lost)[0])} overflow, as its numbers or the weights of the model are too "
+            "large: scale the features, and fit the model again."
+        )
+    return scores
+
+
 @dataclass(frozen=True)
 class LinearScore:
     """f(x) = W x + b with W (K, D), b (K,), and the labels that the columns stand for.
@@ -33,7 +53,7 @@ class LinearScore:
 
     def __call__(self, X: Design) -> Array:
         """Scores (n, K)."""
-        return product(X, self.W) + self.b
+        return decisive(product(X, self.W) + self.b)
 
     def label(self, x: Array) -> Any:
         """Label of one dense row (D,), without any checks."""

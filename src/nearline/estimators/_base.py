@@ -10,6 +10,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 import nearline.threads  # noqa: F401  (threadpoolctl, which scikit-learn has loaded by now, learns of the core)
 from nearline.arrays import Array, Design
+from nearline.kept import Labels, kept
 from nearline.parameters import HoldsParametrized
 
 
@@ -31,6 +32,7 @@ def class_weights(class_weight: Any, classes: Array, y: Array) -> Array:
     return weights
 
 
+@kept(classes_=Labels())
 class Classifier(HoldsParametrized, ClassifierMixin, BaseEstimator):
     """Base of the classifiers: turns what users give into (X, targets, weights) and back into their labels."""
 

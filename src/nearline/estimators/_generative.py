@@ -13,6 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 from nearline import _core
 from nearline.arrays import Array, Design, is_sparse
 from nearline.estimators.linear import LinearModel
+from nearline.kept import Numbers, Plain, kept
 from nearline.tiles import groups, map_tiles, steps
 
 
@@ -139,6 +140,7 @@ def by_class_count(W: Array, b: Array, dtype: Any) -> tuple[Array, Array]:
     return W.astype(dtype, copy=False), b.astype(dtype, copy=False)
 
 
+@kept(priors=Plain(), class_count_=Numbers(("C",), least=0.0))
 class Generative(LinearModel, ABC):
     """Bayes' rule: scores are log p(y = c) + log p(x | y = c) up to a term that all classes share."""
 

@@ -8,12 +8,38 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from nearline.arrays import Array
 from nearline.decision import decide
 from nearline.estimators._base import Classifier, class_weights, encoded
+from nearline.kept import Instance, Named, Numbers, Real, kept, require
 from nearline.kernels import Kernel, as_kernel
+from nearline.kernels._held import widths
 from nearline.kernels.expansion import Expansion
 
 MEMORY = 1 << 32  # bytes that a Gram matrix may take
 
 
+def _of_its_items(model: "KernelClassifier") -> None:
+    """Rows of numbers, in the expansion or in a kernel, have the features of the model; so many scores for the classes."""
+    held = [model.kernel_]
+    expansion = vars(model).get("expansion_")
+    if expansion is not None:
+        held.append(expansion.kernel)
+        require(
+            expansion.A.shape[1] == model._n_scores,
+            "The coefficients of a kernel machine do not fit its classes",
+        )
+    takes = {kernel.takes for kernel in held}
+    require(len(takes) == 1, "A kernel machine has two kernels, of different items")
+    columns = {width for kernel in held for width in widths(kernel)}
+    if takes & {"vectors", "any", "gram"}:
+        require("n_features_in_" in vars(model), "A kernel machine of rows lacks its number of features")
+        D = model.n_features_in_
+        if expansion is not None:
+            inside = expansion.items is not None or (expansion.rows < D).all()
+            require(inside, "A kernel machine has items beyond the columns of its matrix")
+            columns |= set() if expansion.items is None else {expansion.items.shape[1]}
+        require(columns <= {D}, "The items of a kernel machine do not have its features")
+
+
+@kept(kernel=Named(as_kernel, Kernel), kernel_=Instance(Kernel), links=_of_its_items)
 class KernelClassifier(Classifier):
     """Base of kernel machines: X may be rows of numbers, strings, trees, or a Gram matrix, as the kernel takes them."""
 
@@ -32,6 +58,11 @@ class KernelClassifier(Classifier):
         if takes == "gram":
             tags.input_tags.sparse = False
         return tags
+
+    @property
+    def _n_scores(self) -> int:
+        """Columns of the coefficients: one for two classes."""
+        return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def _validate_items(
         self, X: Any, y: Any, sample_weight: Any, class_weight: Any = None
@@ -97,6 +128,12 @@ class KernelClassifier(Classifier):
         return K
 
 
+@kept(
+    memory=Real(above=0.0),
+    expansion_=Instance(Expansion),
+    dual_coef_=Numbers(("n", "Q")),
+    intercept_=Numbers(("Q",)),
+)
 class KernelScoring(KernelClassifier):
     """Base of machines that decide by the scores of an expansion."""
 

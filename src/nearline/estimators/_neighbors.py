@@ -8,9 +8,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from nearline.arrays import Array, owned
-from nearline.neighbors.index import Index, check_k
+from nearline.kept import AnyOf, Instance, Named, Numbers, OneOf, OrNone, Perhaps, Rows, Whole, kept, require
+from nearline.neighbors.approximate import Approximate
+from nearline.neighbors.index import ALGORITHMS, Index, check_k
 from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
-from nearline.neighbors.metrics import NO_ROWS, Precomputed, as_metric
+from nearline.neighbors.metrics import NO_ROWS, Metric, Precomputed, as_metric
 from nearline.parameters import HoldsParametrized
 
 # What the index takes as it is.
@@ -21,6 +23,32 @@ ROWS: dict[str, Any] = {
 }
 
 
+def _of_its_rows(model: "NeighborsModel") -> None:
+    """The index has the rows of positive weight; given distances have a column for each row."""
+    n, N = model.index_.n_rows, model.n_samples_fit_
+    given = isinstance(model.index_.metric, Precomputed)
+    fits = model._fit_X.shape[0] == N and n == (N if model._rows is None else len(model._rows))
+    fits = fits and (model._multiplicities is None or len(model._multiplicities) == n)
+    fits = fits and model.index_.X.shape[1] == (n if given else model.n_features_in_)
+    require(
+        fits and (not given or model.n_features_in_ == N),
+        "The index of neighbors does not fit the model's rows",
+    )
+
+
+@kept(
+    n_neighbors=Whole(1, 2**31),
+    metric=Named(as_metric, Metric),
+    algorithm=AnyOf((OneOf(ALGORITHMS), Instance(Approximate))),
+    n_features_in_=Whole(1),
+    _fit_X=Rows(("N", "D"), "floats or bytes"),
+    _rows=OrNone(Numbers(("n",), "whole numbers", least=0, below="N", rising=True)),
+    _elsewhere=Perhaps(Numbers(("E",), "fingerprints")),
+    index_=Instance(Index),
+    n_samples_fit_=Whole(1),
+    _multiplicities=OrNone(Numbers(("n",), above=0.0)),
+    links=_of_its_rows,
+)
 class NeighborsModel(HoldsParametrized, BaseEstimator, ABC):
     """Base of the models that keep their rows."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
@@ -21,6 +21,9 @@ from sklearn.utils.validation import (
 from nearline.answers import log_probabilities_of
 from nearline.arrays import Array, is_sparse
 from nearline.estimators._base import Classifier, encoded
+from nearline.kept import Instance, ListOf, Numbers, OrNone, Perhaps, is_complete, kept, require
+
+ANSWERS = ("decision_function", "predict_proba")
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,39 @@ def base_has(name: str) -> Any:
     return available_if(check)
 
 
+def _of_two_classes(model: "Reduction") -> None:
+    """The estimators are fitted, to the same features, and answer as the one that they were cloned from."""
+    columns = [None] * len(model.estimators_) if model._columns is None else model._columns
+    require(len(columns) == len(model.estimators_), "There are not as many columns as two-class estimators")
+    for estimator, own in zip(model.estimators_, columns, strict=True):
+        require(is_complete(estimator), "A two-class estimator of a reduction is not fitted")
+        known = np.asarray(getattr(estimator, "classes_", ()))
+        require(
+            known.shape == (2,) and known.tolist() == [0, 1],
+            "A two-class estimator has other classes than 0 and 1",
+        )
+        alike = all(_has(estimator, name) == _has(model.estimator, name) for name in ANSWERS)
+        require(
+            alike and any(_has(estimator, name) for name in ANSWERS), "A two-class estimator cannot answer"
+        )
+        outer = vars(model).get("n_features_in_") if own is None else own.size
+        inner = getattr(estimator, "n_features_in_", None)
+        require(
+            None in (inner, outer) or inner == outer,
+            "A two-class estimator has other features than the model",
+        )
+
+
+def _has(estimator: Any, name: str) -> bool:
+    return callable(getattr(estimator, name, None))
+
+
+@kept(
+    estimator=Instance(BaseEstimator),
+    estimators_=ListOf(Instance(BaseEstimator)),
+    _columns=Perhaps(OrNone(ListOf(Numbers(None, "whole numbers", least=0, below="D")))),
+    links=_of_two_classes,
+)
 class Reduction(MetaEstimatorMixin, Classifier, ABC):
     """What the reductions share: they fit clones of ``estimator`` to labels 0 and 1, then count and compare."""
 

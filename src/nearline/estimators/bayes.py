@@ -16,6 +16,8 @@ from nearline.estimators._generative import (
     distinct_entries,
     row_blocks,
 )
+from nearline.kept import Flag, Numbers, OrNone, Perhaps, Real, kept, require
+from nearline.scores import decisive
 from nearline.tiles import map_tiles
 
 _NO_ZERO = "Without smoothing an unseen feature has probability 0 and its logarithm is infinite; try 1e-10."
@@ -27,6 +29,12 @@ def _log(values: Array) -> Array:
         return np.asarray(np.log(values))
 
 
+@kept(
+    smoothing=Real(above=0.0),
+    feature_count_=Numbers(("C", "D")),
+    feature_log_prob_=Numbers(("C", "D"), infinite=True),
+    class_log_prior_=Numbers(("C",), infinite=True),
+)
 class CountNB(OnlineGenerative, ABC):
     """Naive Bayes from smoothed counts of the features in each class."""
 
@@ -116,6 +124,7 @@ class MultinomialNB(CountNB):
         self.coef_, self.intercept_ = by_class_count(self.feature_log_prob_, self.class_log_prior_, dtype)
 
 
+@kept(binarize=OrNone(Real()))
 class BernoulliNB(CountNB):
     """Naive Bayes for features that are present or absent, with Lidstone smoothing; linear in the binary features.
 
@@ -200,6 +209,29 @@ class BernoulliNB(CountNB):
         return self._prepare(super()._validate_predict(X))
 
 
+def _as_shared(model: "GaussianNB") -> None:
+    linear = {"coef_", "intercept_"} <= set(vars(model))
+    rows = 1 if model.shared_variance else len(model.classes_)
+    require(
+        len(model.var_) == rows, f"GaussianNB has variances of {len(model.var_)} classes instead of {rows}"
+    )
+    require(linear or not model.shared_variance, "GaussianNB with shared variances lacks its weights")
+
+
+@kept(
+    smoothing=Real(least=0.0),
+    shared_variance=Flag(),
+    theta_=Numbers(("C", "D")),
+    _scatter=Numbers(("C", "D"), least=0.0),
+    _center=Numbers(("D",)),
+    epsilon_=Real(least=0.0),
+    var_=Numbers(("V", "D"), above=0.0),
+    class_prior_=Numbers(("C",), least=0.0),
+    _log_prior=Numbers(("C",), infinite=True),
+    coef_=Perhaps(Numbers(("P", "D"))),
+    intercept_=Perhaps(Numbers(("P",), infinite=True)),
+    links=_as_shared,
+)
 class GaussianNB(OnlineGenerative):
     """Naive Bayes for measurements: every feature is Gaussian given the class.
 
@@ -309,6 +341,7 @@ class GaussianNB(OnlineGenerative):
         X = self._validate_predict(X)
         scores = self._scores_sparse(distinct_entries(X)) if is_sparse(X) else self._scores_dense(X)
         scores += self._log_prior - 0.5 * np.log(2 * np.pi * self.var_).sum(axis=1)
+        scores = decisive(scores)
         # In float64 also for float32 rows: log-likelihoods are large, and what counts is their difference.
         return scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
 

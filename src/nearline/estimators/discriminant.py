@@ -16,9 +16,16 @@ from nearline.estimators._generative import (
     row_blocks,
 )
 from nearline.estimators.linear import LinearModel
+from nearline.kept import Numbers, OneOf, Perhaps, Plain, kept, require
 from nearline.tiles import single_threaded_blas
 
 
+@kept(
+    shrinkage=Plain(),
+    means_=Numbers(("C", "D")),
+    class_prior_=Numbers(("C",), least=0.0),
+    shrinkage_=Numbers(("C",), least=0.0, most=1.0),
+)
 class LinearDiscriminantAnalysis(Generative):
     """Gaussian classes with one covariance: the logistic form of p(y | x), fitted by its class-conditionals.
 
@@ -120,6 +127,20 @@ class LinearDiscriminantAnalysis(Generative):
         return float(gamma)
 
 
+def _as_measured(model: "NearestCentroid") -> None:
+    linear = {"coef_", "intercept_"} <= set(vars(model))
+    require(linear or model.metric == "l1", "NearestCentroid with metric='l2' lacks its weights")
+    require(np.isfinite(model._offset).any(), "NearestCentroid has no class with a center")
+
+
+@kept(
+    metric=OneOf(("l2", "l1")),
+    _offset=Numbers(("C",), most=0.0, infinite=True),
+    centroids_=Numbers(("C", "D")),
+    coef_=Perhaps(Numbers(("P", "D"))),
+    intercept_=Perhaps(Numbers(("P",), infinite=True)),
+    links=_as_measured,
+)
 class NearestCentroid(LinearModel):
     """The class whose center is nearest.
 

@@ -8,7 +8,9 @@ import numpy as np
 from nearline.arrays import Array, owned
 from nearline.decision import decide
 from nearline.estimators._kernel import MEMORY, KernelClassifier, count
+from nearline.kept import Instance, Numbers, Real, Whole, kept, require
 from nearline.kernels.expansion import Expansion, values
+from nearline.scores import decisive
 
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(32)  # of the normal distribution
 HALVES, HALF_WEIGHTS = np.polynomial.legendre.leggauss(64)  # of the interval (-1, 1)
@@ -25,6 +27,25 @@ class Mode:
     n_iter: int
 
 
+def _factored(model: "GaussianProcessClassifier") -> None:
+    fits = len(model.expansion_.rows) == model._roots.shape[1]
+    require(fits, "The curvatures of a Gaussian process do not fit its items")
+    diagonals = np.diagonal(model._factors, axis1=1, axis2=2)
+    require((diagonals > 0).all(), "The factors of a Gaussian process have a diagonal that is not > 0")
+
+
+@kept(
+    tol=Real(),
+    max_iter=Whole(),
+    memory=Real(above=0.0),
+    expansion_=Instance(Expansion),
+    dual_coef_=Numbers(("n", "P")),
+    _roots=Numbers(("P", "n"), least=0.0),
+    _factors=Numbers(("P", "n", "n")),
+    log_marginal_likelihood_=Numbers(("P",), wild=True),
+    n_iter_=Whole(),
+    links=_factored,
+)
 class GaussianProcessClassifier(KernelClassifier):
     """P(y = 1 | x) = mean of sigmoid(f) over the posterior of f ~ GP(0, k), approximated by a normal one at its mode.
 
@@ -97,12 +118,12 @@ class GaussianProcessClassifier(KernelClassifier):
         means, variances = [], []
         for rows, K in values(self.kernel_, items, self.expansion_):
             K = K.astype(np.float64)
-            means.append(K @ self.expansion_.A)
+            means.append(decisive(K @ self.expansion_.A, everywhere=True))
             parts = [
                 solve_triangular(L, root[:, None] * K.T, lower=True, check_finite=False)
                 for root, L in zip(self._roots, self._factors, strict=True)
             ]
-            explained = np.stack([(part * part).sum(axis=0) for part in parts], axis=1)
+            explained = decisive(np.stack([(part * part).sum(axis=0) for part in parts], axis=1))
             variances.append(np.maximum(prior[rows, None] - explained, 0.0))
         return np.concatenate(means), np.concatenate(variances)
 

@@ -8,11 +8,23 @@ from nearline.arrays import Array
 from nearline.estimators._kernel import MEMORY, KernelScoring, count
 from nearline.estimators._kernel_gap import kernel_gap
 from nearline.estimators.least_squares import checked_alphas, keep_best, one_alpha
+from nearline.kept import Flag, Numbers, OrNone, Perhaps, Plain, Real, kept
 from nearline.kernels.expansion import Expansion
 from nearline.losses import Squared
 from nearline.solvers.gram_ridge import GramRidge
 
 
+@kept(
+    alpha=Plain(),
+    bias=Flag(),
+    class_weight=Plain(),
+    scoring=Plain(),
+    alpha_=Real(least=0.0),
+    gap_=OrNone(Real(wild=True)),
+    alphas_=Perhaps(Numbers(("A",), wild=True)),
+    loo_score_=Perhaps(Numbers(("A",), wild=True)),
+    loo_scores_=Perhaps(Numbers(None, wild=True)),
+)
 class KernelLeastSquares(KernelScoring):
     """Minimize (1/2) mean |f(x) - t|^2 + (alpha/2) |W|^2 over f(x) = W phi(x) + b, exactly.
 

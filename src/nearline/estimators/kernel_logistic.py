@@ -8,13 +8,28 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits, wide
 from nearline.estimators._kernel_gap import kernel_gap
+from nearline.kept import Flag, Instance, OrNone, Plain, Real, Whole, Word, kept
 from nearline.kernels.expansion import Expansion
 from nearline.kernels.landmarks import Landmarks, all_landmarks, some_landmarks
 from nearline.losses import LOSSES, Loss
 from nearline.risk import Risk
-from nearline.solvers import ConvergenceWarning, minimize
+from nearline.solvers import ConvergenceWarning, Solution, minimize
 
 
+@kept(
+    alpha=Plain(),
+    bias=Flag(),
+    class_weight=Plain(),
+    rank=OrNone(Whole(1)),
+    tol=Real(),
+    seed=Whole(),
+    alpha_=Real(least=0.0),
+    solution_=Instance(Solution),
+    residual_=Real(wild=True),
+    gap_=OrNone(Real(wild=True)),
+    n_iter_=Whole(),
+    solver_=Word(),
+)
 class KernelLogisticRegression(KernelScoring):
     """Mean logistic loss + (alpha/2) |W|^2 with scores W phi(x) + b; softmax above two classes; certified.
 

@@ -8,13 +8,22 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nearline.arrays import Array
+from nearline.kept import Instance, Named, Numbers, Plain, Real, Whole, kept, require
 from nearline.kernels import RBF, Kernel, as_kernel
-from nearline.kernels.landmarks import some_landmarks
+from nearline.kernels._held import widths
+from nearline.kernels.landmarks import Landmarks, some_landmarks
 from nearline.parameters import HoldsParametrized
 
 SAMPLE = 500  # rows on which the error of the approximation is measured
 
 
+@kept(
+    n_components=Whole(1),
+    seed=Whole(),
+    kernel_=Instance(Kernel),
+    n_components_=Whole(1),
+    error_=Real(wild=True),
+)
 class KernelMap(HoldsParametrized, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """What the maps share: items in, rows of numbers out, and how far their products are from the kernel's."""
 
@@ -55,7 +64,12 @@ class KernelMap(HoldsParametrized, ClassNamePrefixFeaturesOutMixin, TransformerM
     def transform(self, X: Any) -> Array:
         """Rows of numbers (n, components)."""
         check_is_fitted(self)
-        return self._mapped(self._checked(X, self.kernel_, reset=False))
+        rows = self._mapped(self._checked(X, self.kernel_, reset=False))
+        if not np.isfinite(rows).all():
+            raise ValueError(
+                f"The features of {type(self).__name__} overflow on these rows: scale the columns, and fit it again."
+            )
+        return rows
 
     @property
     def _n_features_out(self) -> int:
@@ -64,6 +78,22 @@ class KernelMap(HoldsParametrized, ClassNamePrefixFeaturesOutMixin, TransformerM
     n_components_: int
 
 
+def _of_its_landmarks(model: "Nystroem") -> None:
+    marks = model.landmarks_
+    takes = {model.kernel_.takes, marks.kernel.takes}
+    require(len(takes) == 1 and "gram" not in takes, "A map has two kernels, of different items")
+    require(len(marks.rows) == model.n_components_, "The components of a map are not as many as its items")
+    if takes & {"vectors", "any"}:
+        columns = {marks.items.shape[1], *widths(marks.kernel), *widths(model.kernel_)}
+        require(columns == {vars(model).get("n_features_in_")}, "The items of a map do not have its features")
+
+
+@kept(
+    kernel=Named(as_kernel, Kernel),
+    landmarks_=Instance(Landmarks),
+    residual_=Real(wild=True),
+    links=_of_its_landmarks,
+)
 class Nystroem(KernelMap):
     """Coordinates on the span of some training items: products are the kernel's wherever that span reaches.
 
@@ -115,6 +145,18 @@ class Nystroem(KernelMap):
         return self.landmarks_.coordinates(items)
 
 
+def _of_its_frequencies(model: "RandomFourierFeatures") -> None:
+    fits = 2 * len(model.frequencies_) == model.n_components_
+    require(fits, "The components of a map are not as many as its frequencies")
+
+
+@kept(
+    gamma=Plain(),
+    kernel_=Instance(RBF),
+    n_features_in_=Whole(1),
+    frequencies_=Numbers(("h", "D")),
+    links=_of_its_frequencies,
+)
 class RandomFourierFeatures(KernelMap):
     """z(x) = sqrt(1/m) (cos(V x), sin(V x)), rows of V normal with variance 2 gamma: E z(x) . z(x') = exp(-gamma |x - x'|^2).
 

@@ -7,10 +7,39 @@ import numpy as np
 from nearline.arrays import Array, owned
 from nearline.estimators._kernel import KernelClassifier, count
 from nearline.estimators.neighbors import KNeighborsClassifier
+from nearline.kept import Anything, Named, Numbers, Whole, kept, require
+from nearline.kernels._held import check_items
+from nearline.neighbors.ballots import Boundary, as_boundary
+from nearline.neighbors.vote import Ties, as_ties
+from nearline.neighbors.weights import VoteWeights, as_weights
 
 BLOCK = 1 << 24  # distances at a time
 
 
+def _of_its_votes(model: "KernelNeighborsClassifier") -> None:
+    check_items(model.kernel_, model._training, len(model._targets))
+    require(model.kernel_.takes != "gram", "Neighbors by a precomputed kernel have no distances")
+    rows = model.kernel_.takes in ("vectors", "any")
+    require(
+        not rows or model._training.shape[1] == model.n_features_in_,
+        "The items do not have the model's features",
+    )
+    counts = np.bincount(model._targets, minlength=len(model.classes_))
+    require((counts > 0).all(), "A class of neighbors has no item")
+    votes = model._weights.sum()
+    require(0 < votes < np.inf, "The weights of neighbors have no sum")
+
+
+@kept(
+    n_neighbors=Whole(1, 2**31),
+    weights=Named(as_weights, VoteWeights),
+    boundary=Named(as_boundary, Boundary),
+    ties=Named(as_ties, Ties),
+    _training=Anything(),
+    _targets=Numbers(("n",), "whole numbers", least=0, below="C"),
+    _weights=Numbers(("n",), least=0.0),
+    links=_of_its_votes,
+)
 class KernelNeighborsClassifier(KernelClassifier):
     """The class with most votes among the k training items nearest in the space of a kernel's features.
 

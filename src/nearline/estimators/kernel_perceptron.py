@@ -6,10 +6,19 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.estimators._kernel import MEMORY, KernelScoring, count
+from nearline.kept import Flag, ListOf, Numbers, Whole, kept
 from nearline.kernels.expansion import Expansion
 from nearline.solvers.perceptron import least_cycles, no_longer_helps
 
 
+@kept(
+    averaged=Flag(),
+    max_iter=Whole(1),
+    seed=Whole(),
+    mistakes_=ListOf(Whole()),
+    support_=Numbers(("n",), "whole numbers", least=0),
+    n_iter_=Whole(),
+)
 class KernelPerceptron(KernelScoring):
     """For each item that is misclassified: A_iy += 1 for its class, A_ic -= 1 for the class that had won.
 

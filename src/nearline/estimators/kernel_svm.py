@@ -11,12 +11,32 @@ from nearline.decision import decide
 from nearline.estimators._certified_svm import Found, solve_to_gap
 from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits, wide
 from nearline.estimators._pairs import Pairs
+from nearline.kept import Numbers, OneOf, OrNone, Plain, Real, Whole, kept, require
 from nearline.kernels.expansion import Expansion
 from nearline.risk import strength
 from nearline.solvers import ConvergenceWarning
 from nearline.solvers.smo import Certificate, Problem, smo, smo_by_parts
 
 
+def _each_pair(model: "KernelSVM") -> None:
+    fits = model.pairs_ is None or np.array_equal(model.pairs_, Pairs(len(model.classes_)).numbers)
+    require(fits, "The pairs of a kernel machine are not those of its classes")
+
+
+@kept(
+    alpha=Plain(),
+    multiclass=OneOf(("one-vs-one", "one-vs-rest")),
+    class_weight=Plain(),
+    tol=Real(),
+    max_iter=Whole(1),
+    alpha_=Real(least=0.0),
+    support_=Numbers(("n",), "whole numbers", least=0),
+    pairs_=OrNone(Numbers(("p", 2), "whole numbers")),
+    gap_=Real(wild=True),
+    violation_=Real(wild=True),
+    n_iter_=Whole(),
+    links=_each_pair,
+)
 class KernelSVM(KernelScoring):
     """Mean hinge loss + (alpha/2) |w|^2 with scores w . phi(x) + b, solved in the dual by SMO, certified.
 
@@ -146,6 +166,10 @@ class KernelSVM(KernelScoring):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    @property
+    def _n_scores(self) -> int:
+        return len(self.classes_) if self.pairs_ is None else len(self.pairs_)
 
     def two_class_scores(self, X: Any) -> Array:
         """Scores of each two-class problem (n, problems)."""

@@ -10,11 +10,23 @@ from nearline.answers import Answers, Foretold, judgement
 from nearline.arrays import Array
 from nearline.decision import decide
 from nearline.estimators.linear import LinearClassifier
+from nearline.kept import Numbers, Perhaps, Plain, kept
 from nearline.losses import Squared
 from nearline.risk import Risk, checked_alpha, strength
 from nearline.solvers import RidgeFactorization, minimize
 
 
+@kept(
+    loss=None,
+    regularizer=None,
+    multiclass=None,
+    solver=None,
+    warm_start=None,
+    scoring=Plain(),
+    alphas_=Perhaps(Numbers(("A",), wild=True)),
+    loo_score_=Perhaps(Numbers(("A",), wild=True)),
+    loo_scores_=Perhaps(Numbers(None, wild=True)),
+)
 class LeastSquaresClassifier(LinearClassifier):
     """Least squares on labels: minimize (1/2) mean |W x + b - t|^2 + (alpha/2) |W|^2, exactly.
 

@@ -9,14 +9,34 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from nearline.arrays import Array
 from nearline.decision import decide
 from nearline.estimators._base import Classifier, class_weights, encoded
+from nearline.kept import (
+    AnyOf,
+    Flag,
+    Instance,
+    Named,
+    Numbers,
+    OneOf,
+    OrNone,
+    Perhaps,
+    Plain,
+    Real,
+    Whole,
+    Word,
+    kept,
+    require,
+)
 from nearline.losses import BINARY, JOINT, LOSSES, Loss
 from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import Risk, named, strength
 from nearline.scores import LinearScore
-from nearline.solvers import RULES, SGD, SOLVERS, Solution, minimize
+from nearline.solvers import RULES, SGD, SOLVERS, Solution, Solver, minimize
+from nearline.solvers._sgd_steps import Progress
+
+MULTICLASS = ("auto", "joint", "one-vs-rest")
 
 
+@kept(n_features_in_=Whole(1), coef_=Numbers(("P", "D")), intercept_=Numbers(("P",), infinite=True))
 class LinearModel(Classifier):
     """What every fitted f(x) = W x + b offers: ``coef_`` (K, D), ``intercept_`` (K,), scores, labels, geometry."""
 
@@ -95,6 +115,43 @@ def defines_probabilities(self: "LinearClassifier") -> bool:
     return loss.probabilities(np.zeros((1, 2 if loss.joint else 1))) is not None
 
 
+def _scores_of_classes(model: "LinearClassifier") -> None:
+    """As many scores as the loss needs, probabilities for each class, and a descent that can go on."""
+    K, C = len(model.coef_), len(model.classes_)
+    require(
+        (C if C > 2 or model.loss_.joint else 1) == K, f"A model of {C} classes has weights of {K} scores"
+    )
+    chances, promised = model.loss_.probabilities(np.zeros((1, K))), defines_probabilities(model)
+    fits = chances is None if not promised else chances is not None and chances.shape == (1, C)
+    require(fits, f"The loss {model.loss_.name!r} does not give the probabilities of {model.loss!r}")
+    if model.progress_ is not None:
+        shape = model.progress_.params.n_outputs, model.progress_.params.n_features
+        require(shape == model.coef_.shape, "The weights of a descent do not fit the features and classes")
+
+
+@kept(
+    loss=Named(lambda loss: named(loss, LOSSES, Loss, "loss"), Loss),
+    regularizer=Named(lambda penalty: named(penalty, REGULARIZERS, Regularizer, "regularizer"), Regularizer),
+    alpha=Plain(),
+    multiclass=OneOf(MULTICLASS),
+    bias=Flag(),
+    class_weight=Plain(),
+    solver=AnyOf((Word(), Instance(Solver))),
+    tol=Real(),
+    warm_start=Flag(),
+    coef_=Numbers(("K", "D")),
+    intercept_=Numbers(("K",)),
+    progress_=OrNone(Instance(Progress)),
+    solution_=OrNone(Instance(Solution)),
+    loss_=Instance(Loss),
+    alpha_=Real(least=0.0),
+    seen_weight_=Real(least=0.0),
+    gap_=OrNone(Real(wild=True)),
+    n_iter_=Whole(),
+    objective_path_=Numbers(("T",), wild=True),
+    solver_=Word(),
+    links=_scores_of_classes,
+)
 class LinearClassifier(LinearModel):
     """Linear scores f(x) = W x + b that minimize mean loss + alpha R(W).
 
@@ -316,6 +373,7 @@ class LinearClassifier(LinearModel):
         return logarithms
 
 
+@kept(loss=None)
 class LogisticRegression(LinearClassifier):
     """Logistic regression: log(1 + exp(-y f)) for two classes, softmax cross-entropy for more (SPEC E2, E5).
 
@@ -355,6 +413,7 @@ class LogisticRegression(LinearClassifier):
         self.warm_start = warm_start
 
 
+@kept(loss=None, multiclass=None, multilabel_=Perhaps(Flag()))
 class SparsemaxClassifier(LinearClassifier):
     """Sparsemax regression (SPEC B12, E8): probabilities that can be exactly 0.
 

@@ -9,10 +9,29 @@ from sklearn.utils.validation import validate_data
 from nearline.arrays import Array
 from nearline.estimators._base import encoded
 from nearline.estimators._neighbors import ROWS, NeighborsModel
+from nearline.kept import Flag, Instance, Labels, Named, Numbers, kept, require
+from nearline.neighbors.ballots import Boundary, as_boundary
 from nearline.neighbors.explanation import Explanation, Voters
-from nearline.neighbors.vote import Decision, Electorate, Vote, voters
+from nearline.neighbors.vote import Decision, Electorate, Ties, Vote, as_ties, voters
+from nearline.neighbors.weights import VoteWeights, as_weights
 
 
+def _of_its_classes(model: "KNeighborsClassifier") -> None:
+    electorate = model._electorate
+    fits = electorate.n_classes == len(model.classes_) and len(electorate.codes) == model.index_.n_rows
+    own, theirs = model._multiplicities, electorate.multiplicities
+    same = own is theirs or (own is not None and theirs is not None and np.array_equal(own, theirs))
+    require(fits and same, "The votes of neighbors do not fit the classes")
+
+
+@kept(
+    weights=Named(as_weights, VoteWeights),
+    boundary=Named(as_boundary, Boundary),
+    ties=Named(as_ties, Ties),
+    classes_=Labels(1),
+    _electorate=Instance(Electorate),
+    links=_of_its_classes,
+)
 class KNeighborsClassifier(ClassifierMixin, NeighborsModel):
     """The class with most votes among the k nearest training rows.
 
@@ -125,6 +144,19 @@ class KNeighborsClassifier(ClassifierMixin, NeighborsModel):
         )
 
 
+def _of_its_targets(model: "KNeighborsRegressor") -> None:
+    n, outputs = model._targets.shape
+    fits = n == model.index_.n_rows and outputs >= 1 and (outputs == 1 or not model._flat)
+    require(fits, "The targets of neighbors do not fit the rows")
+
+
+@kept(
+    weights=Named(as_weights, VoteWeights),
+    boundary=Named(as_boundary, Boundary),
+    _flat=Flag(),
+    _targets=Numbers(("n", "O"), "float64"),
+    links=_of_its_targets,
+)
 class KNeighborsRegressor(RegressorMixin, NeighborsModel):
     """The mean of the targets of the k nearest training rows, one or several targets a row (SPEC F5).
 

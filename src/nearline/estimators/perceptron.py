@@ -9,11 +9,52 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from nearline.arrays import Array, Design
 from nearline.estimators.linear import LinearModel
+from nearline.kept import (
+    Flag,
+    Instance,
+    Numbers,
+    OneOf,
+    OrNone,
+    Perhaps,
+    Plain,
+    Real,
+    Whole,
+    Word,
+    kept,
+    require,
+)
 from nearline.params import Params
 from nearline.solvers import ConvergenceWarning
-from nearline.solvers.perceptron import PerceptronResult, PerceptronRule, perceptron_rule
+from nearline.solvers.perceptron import MULTICLASS, PerceptronResult, PerceptronRule, perceptron_rule
 
 
+def _goes_on(model: "Perceptron") -> None:
+    """Learning goes on in compiled code, from weights that must be as many as there are features and classes."""
+    for params in (model._total, model.result_.params):
+        shape = params.n_outputs, params.n_features
+        require(shape == model.coef_.shape, "The weights of a perceptron do not fit its features and classes")
+
+
+@kept(
+    multiclass=OneOf(MULTICLASS),
+    averaged=Flag(),
+    bias=Flag(),
+    max_iter=Whole(1),
+    seed=OrNone(Whole()),
+    class_weight=Plain(),
+    warm_start=Flag(),
+    intercept_=Numbers(("P",)),
+    result_=Instance(PerceptronResult),
+    _total=Instance(Params),
+    _visits=Numbers(("P",), least=0.0),
+    converged_=Flag(),
+    solver_=Word(),
+    gap_=OneOf((None,)),
+    mistakes_=Perhaps(Whole()),
+    n_iter_=Perhaps(Whole()),
+    bound_=Perhaps(OrNone(Real(wild=True))),
+    links=_goes_on,
+)
 class Perceptron(LinearModel):
     """The perceptron rule: cycle through the rows, w += y x on each mistake y f(x) <= 0, until a cycle has none.
 

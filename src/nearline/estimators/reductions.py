@@ -12,8 +12,27 @@ from nearline.arrays import Array
 from nearline.estimators._base import Classifier
 from nearline.estimators._pairs import Pairs, normalized
 from nearline.estimators._reduction import Reduction, base_has
+from nearline.kept import Flag, Numbers, OrNone, Plain, Whole, kept, require
 
 
+def _each_but_the_reference(model: "OneVsRest") -> None:
+    classes, claimants = (
+        range(len(model.classes_)),
+        [c for c in range(len(model.classes_)) if c != model._reference],
+    )
+    fits = model._claimants.tolist() == claimants and len(model.estimators_) == len(claimants)
+    require(
+        fits and (len(classes) > 2 or model._reference is not None),
+        "There is not one estimator for each class",
+    )
+
+
+@kept(
+    reference_class=Plain(),
+    _reference=OrNone(Whole(0, "C")),
+    _claimants=Numbers(("c",), "whole numbers"),
+    links=_each_but_the_reference,
+)
 class OneVsRest(Reduction):
     """One two-class problem for each class: its rows against all others. The largest score wins, ties in class order.
 
@@ -119,6 +138,13 @@ class OneVsRest(Reduction):
         return np.asarray(logs)
 
 
+def _each_pair(model: "OneVsOne") -> None:
+    pairs = Pairs(len(model.classes_)).numbers
+    fits = np.array_equal(model.pairs_, pairs) and len(model.estimators_) == len(pairs)
+    require(fits, "There is not one estimator for each pair of classes")
+
+
+@kept(scale_alpha=Flag(), pairs_=Numbers(("p", 2), "whole numbers"), links=_each_pair)
 class OneVsOne(Reduction):
     """One two-class problem for each pair of classes. Most votes win, ties by summed scores, then in class order.
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from nearline.arrays import Array, Design, is_sparse
 from nearline.estimators.linear import LinearClassifier
+from nearline.kept import Flag, Numbers, OneOf, OrNone, Perhaps, Real, kept
 from nearline.losses import Loss
 from nearline.params import Params
 from nearline.risk import Risk
@@ -15,6 +16,15 @@ ZERO = 1e-12  # a dual variable of at most this is 0 but for rounding
 LOSSES_OF_SVMS = ("squared-hinge", "hinge", "weston-watkins", "crammer-singer")
 
 
+@kept(
+    loss=OneOf(LOSSES_OF_SVMS),
+    regularizer=None,
+    multiclass=None,
+    hard_margin=Flag(),
+    support_=Perhaps(Numbers(("S",), "whole numbers", least=0)),
+    margin_=Perhaps(Real(wild=True)),
+    error_bound_=Perhaps(OrNone(Real(wild=True))),
+)
 class LinearSVM(LinearClassifier):
     """Linear support vector machine: mean hinge-like loss + (alpha/2) |W|^2.
 

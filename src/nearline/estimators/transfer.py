@@ -6,11 +6,24 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, validate_data
 
-from nearline.arrays import Array
+from nearline.arrays import Array, is_sparse
 from nearline.estimators._neighbors import ROWS, NeighborsModel
+from nearline.kept import Anything, Instance, OrNone, kept, require
 from nearline.neighbors.consensus import Consensus
 
 
+def _of_its_payload(model: "NeighborsTransfer") -> None:
+    payload = model.payload_
+    indexed = isinstance(payload, (list, tuple)) or is_sparse(payload) or np.ndim(payload) > 0
+    require(indexed and not isinstance(payload, (str, dict)), "The payload of neighbors is no sequence")
+    require(_num_samples(payload) == model.n_samples_fit_, "There is not one payload for each row")
+    if model.consensus is not None:
+        parts = [list(one) if isinstance(one, (list, tuple, np.ndarray)) else [one] for one in payload]
+        texts = all(isinstance(text, str) for part in parts for text in part)
+        require(texts, "A consensus is of captions, but the payload has other things than strings")
+
+
+@kept(consensus=OrNone(Instance(Consensus)), payload_=Anything(), links=_of_its_payload)
 class NeighborsTransfer(NeighborsModel):
     """Gives back what the nearest training rows carry, of any kind: captions, masks, records, vectors.
 

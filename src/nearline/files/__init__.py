@@ -20,6 +20,7 @@ from nearline.files._decoding import Decoder
 from nearline.files._encoding import Encoder
 from nearline.files._errors import ModelFileError, ModelFileWarning
 from nearline.files._registry import Model, by_class
+from nearline.kept import is_complete
 
 __all__ = ["About", "ModelFileError", "ModelFileWarning", "inspect", "load", "save"]
 
@@ -93,6 +94,8 @@ def load(path: Any) -> Any:
         ) from error
     if not isinstance(by_class().get(type(model)), Model):
         raise ModelFileError(f"{path} holds a {type(model).__name__}, no model: save a fitted estimator.")
+    if not is_complete(model):
+        raise ModelFileError(f"{path} holds a {type(model).__name__} that is not fitted: save a fitted one.")
     written = about.versions.get("scikit-learn", "")
     foreign = written.split(".")[:2] != sklearn.__version__.split(".")[:2]
     if foreign and any(name.startswith("sklearn.") for name in decoder.used):

@@ -137,7 +137,9 @@ class Encoder:
     def _object(self, value: Any, where: str, depth: int) -> Any:
         kind = by_class()[type(value)]
         state = kind.state(value).items()
-        return {"object": [kind.name, {k: self.encode(v, f"{where}.{k}", depth) for k, v in state}]}
+        code = {"object": [kind.name, {k: self.encode(v, f"{where}.{k}", depth) for k, v in state}]}
+        kind.verify(value)
+        return code
 
     def _number(self, value: Array, where: str = "") -> int:
         """Of the array in the file; one that several objects share is there once."""

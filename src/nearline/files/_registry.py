@@ -2,7 +2,8 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any
@@ -16,7 +17,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, RobustScaler, StandardScaler
 
 from nearline.estimators import ESTIMATORS
-from nearline.files import _checks
+from nearline.files import _pipelines, _sklearn  # noqa: F401  (they declare what files keep of these classes)
+from nearline.files._errors import ModelFileError
+from nearline.kept import check, check_links, declaration, is_complete, require
 from nearline.kernels import Kernel, Tree
 from nearline.kernels.expansion import Expansion
 from nearline.kernels.landmarks import Landmarks
@@ -25,10 +28,9 @@ from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.ballots import Boundary
 from nearline.neighbors.consensus import Consensus, ngram_similarity
 from nearline.neighbors.index import Index
-from nearline.neighbors.mahalanobis import Mahalanobis
-from nearline.neighbors.metrics import Metric
+from nearline.neighbors.metrics import Function, Metric
 from nearline.neighbors.vote import Electorate, Ties
-from nearline.neighbors.weights import VoteWeights
+from nearline.neighbors.weights import FunctionWeights, VoteWeights
 from nearline.params import Params
 from nearline.regularizers import Regularizer
 from nearline.representations._codes import Code
@@ -68,6 +70,7 @@ FAMILIES: dict[str, type[Any]] = {
     "code": Code,
     "kernel": Kernel,
 }
+CODE = (Function, FunctionWeights)  # what they hold is a function, and files hold none
 PARTS = (
     *CALIBRATORS.values(),
     Affine,
@@ -83,9 +86,8 @@ PARTS = (
     Progress,
     Solution,
 )
-KEPT = {
-    Mahalanobis: ("_root",)
-}  # computed, but by factorizations whose last digits differ from machine to machine
+LEFT_OUT = {"_stop_words_id"}  # an address in memory, which scikit-learn finds anew
+SETTINGS = {"_sklearn_output_config"}  # of estimators that need not be fitted
 FUNCTIONS: dict[str, Callable[..., Any]] = {"ngram_similarity": ngram_similarity}
 NUMBERS = "bool float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64"
 SCALARS: dict[str, type[Any]] = {
@@ -109,38 +111,71 @@ class Kind(ABC):
     def restored(self, state: dict[str, Any]) -> Any:
         """An object with this state; errors of any kind if it makes no sense."""
 
+    @abstractmethod
+    def verify(self, value: Any) -> None:
+        """Refuse to write what would be refused when it is read."""
+
 
 class Model(Kind):
-    """A scikit-learn estimator: constructor parameters, and whatever ``fit`` learned."""
+    """A scikit-learn estimator: constructor parameters and, if it is fitted, what ``fit`` learned."""
 
     def state(self, value: Any) -> dict[str, Any]:
-        _checks.check(value)
-        return dict(vars(value))
+        return {name: one for name, one in vars(value).items() if name not in LEFT_OUT}
 
     def restored(self, state: dict[str, Any]) -> Any:
-        for name in state:
-            if not name.isidentifier() or name.startswith("__") or callable(getattr(self.cls, name, None)):
-                raise ValueError(f"{self.cls.__name__} has no attribute {name[:50]!r}")
-        names = [name for name in self.cls._get_param_names() if name in state]
-        model = self.cls(**{name: state[name] for name in names})
+        names = set(self.cls._get_param_names())
+        state = {name: one for name, one in state.items() if name not in LEFT_OUT}
+        model = self.cls(**{name: one for name, one in state.items() if name in names})
+        check(self.cls, vars(model) | state)  # before anything is set that the class does not have
         vars(model).update(state)
-        _checks.check(model)
+        self._check_whole(model)
         return model
+
+    def verify(self, value: Any) -> None:
+        with _as_file_error():
+            check(self.cls, self.state(value))
+            self._check_whole(value)
+
+    def _check_whole(self, model: Any) -> None:
+        """An estimator has all that it needs to answer, which fits together, or it has parameters only."""
+        learned = set(self.state(model)) - set(self.cls._get_param_names()) - SETTINGS
+        specs = declaration(self.cls).specs
+        missing = [name for name, spec in specs.items() if spec.required and name not in vars(model)]
+        require(not learned or not missing, f"{self.cls.__name__} lacks {', '.join(missing)}")
+        if is_complete(model):
+            check_links(model)
 
 
 class Record(Kind):
-    """A dataclass: its fields, given to the constructor, which checks them."""
+    """A dataclass: its fields, given to the constructor, which checks them too."""
 
     def state(self, value: Any) -> dict[str, Any]:
-        names = [field.name for field in fields(self.cls)]
-        return {name: getattr(value, name) for name in (*names, *KEPT.get(self.cls, ()))}
+        return {name: getattr(value, name) for name in declaration(self.cls).specs}
 
     def restored(self, state: dict[str, Any]) -> Any:
-        kept = {name: state.pop(name) for name in KEPT.get(self.cls, ())}
-        record = self.cls(**state)
-        vars(record).update(kept)
-        _checks.check(record)
+        check(self.cls, state)
+        names = {field.name for field in fields(self.cls)}
+        record = self.cls(**{name: one for name, one in state.items() if name in names})
+        vars(record).update({name: one for name, one in state.items() if name not in names})
+        check_links(record)
         return record
+
+    def verify(self, value: Any) -> None:
+        with _as_file_error():
+            check(self.cls, self.state(value))
+            check_links(value)
+
+
+@contextmanager
+def _as_file_error() -> Iterator[None]:
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except ValueError as error:
+        raise ModelFileError(
+            f"{error}: a model file cannot hold it so. Fit the model again, or change it."
+        ) from error
 
 
 class Choice(Kind):
@@ -152,6 +187,9 @@ class Choice(Kind):
     def restored(self, state: dict[str, Any]) -> Any:
         return self.cls[state["name"]]
 
+    def verify(self, value: Any) -> None:
+        pass  # it was checked when it was made
+
 
 class Written(Kind):
     """A tree, as its text."""
@@ -162,27 +200,41 @@ class Written(Kind):
     def restored(self, state: dict[str, Any]) -> Any:
         return self.cls.parse(state["text"])
 
+    def verify(self, value: Any) -> None:
+        pass  # it was checked when it was made
+
 
 class Rows(Kind):
     """An index: its rows, from which it is built again; arrays of the compiled search are never read from a file."""
 
     def state(self, value: Any) -> dict[str, Any]:
-        _checks.check_algorithm(value.algorithm)
-        return {name: getattr(value, name) for name in ("X", "metric", "algorithm", "memory")}
+        _check_algorithm(value.algorithm)
+        return {name: getattr(value, name) for name in declaration(Index).specs}
 
     def restored(self, state: dict[str, Any]) -> Any:
-        _checks.check_algorithm(state["algorithm"])
-        if type(state["memory"]) is not int or state["memory"] < 1:
-            raise ValueError(f"memory {state['memory']!r}")
-        if not state["X"].shape[1:] > (0,):
-            raise ValueError("an index of rows without features")
+        check(Index, state)
+        _check_algorithm(state["algorithm"])
+        require(state["X"].shape[1] > 0, "an index of rows without features")
         return Index(state["X"], state["metric"], algorithm=state["algorithm"], memory=state["memory"])
+
+    def verify(self, value: Any) -> None:
+        pass  # it was checked when it was made
+
+
+def _check_algorithm(algorithm: Any) -> None:
+    """Graphs of FAISS are bytes of its own making, which it reads without checks."""
+    if isinstance(algorithm, Approximate):
+        raise ModelFileError(
+            "A model with an approximate index cannot be kept in a model file: the graph of FAISS can neither be checked nor "
+            "built again the same. Fit the model with algorithm='exact', or keep the index alone by Index.save."
+        )
 
 
 def _derived(base: type[Any], home: str = "nearline.") -> list[type[Any]]:
     """The classes below a base that can be built and that nearline itself defines, in modules that begin so."""
     below = dict.fromkeys(_below(base))  # of several bases, once
-    return [cls for cls in below if cls.__module__.startswith(home) and not inspect.isabstract(cls)]
+    own = [cls for cls in below if cls.__module__.startswith(home) and not inspect.isabstract(cls)]
+    return [cls for cls in own if cls not in CODE]
 
 
 def _below(base: type[Any]) -> list[type[Any]]:

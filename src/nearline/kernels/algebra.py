@@ -6,10 +6,13 @@ from typing import Any, Self
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.kept import Anything, Instance, Numbers, OrNone, Real, kept, require
 from nearline.kernels._base import Kernel
+from nearline.kernels._held import check_items
 from nearline.kernels.vector import mirrored
 
 
+@kept(value=Real(least=0.0))
 @dataclass(frozen=True)
 class Constant(Kernel):
     """k(x, x') = value, for whatever items there are: the kernel of a bias, or a factor."""
@@ -39,6 +42,7 @@ class Constant(Kernel):
         return np.zeros((_count(A), _count(B)))
 
 
+@kept(first=Instance(Kernel), second=Instance(Kernel))
 @dataclass(frozen=True)
 class _Pair(Kernel):
     """Two kernels of the same items."""
@@ -97,6 +101,7 @@ class Product(_Pair):
         return self.first.diagonal(items) * self.second.diagonal(items)
 
 
+@kept(kernel=Instance(Kernel))
 @dataclass(frozen=True)
 class _Wrapped(Kernel):
     """A kernel changed."""
@@ -142,6 +147,21 @@ class Normalized(_Wrapped):
         return (self.kernel.diagonal(items) > 0).astype(np.float64)
 
 
+def _of_training_items(kernel: "Centered") -> None:
+    parts = (kernel.training, kernel.shares, kernel.spreads)
+    some = [part for part in parts if part is not None]
+    require(len(some) in (0, len(parts)), "A centered kernel lacks some of what it was fitted to")
+    if kernel.shares is not None:
+        check_items(kernel.kernel, kernel.training, len(kernel.shares))
+
+
+@kept(
+    training=Anything(),
+    shares=OrNone(Numbers(("n",), least=0.0)),
+    spread=Real(),
+    spreads=OrNone(Numbers(("n",))),
+    links=_of_training_items,
+)
 @dataclass(frozen=True, eq=False)
 class Centered(_Wrapped):
     """k of features less their mean over the training items: K - 1K - K1 + 1K1 on these.

@@ -7,12 +7,23 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.kept import Anything, Instance, Numbers, kept
 from nearline.kernels._base import Kernel
+from nearline.kernels._held import check_items
 from nearline.kernels.precomputed import Precomputed
+from nearline.scores import decisive
 
 BLOCK = 1 << 24  # entries of kernel values at a time
 
 
+@kept(
+    kernel=Instance(Kernel),
+    items=Anything(),
+    rows=Numbers(("m",), "whole numbers", least=0),
+    A=Numbers(("m", "Q")),
+    b=Numbers(("Q",)),
+    links=lambda expansion: check_items(expansion.kernel, expansion.items, len(expansion.rows)),
+)
 @dataclass(frozen=True, eq=False)
 class Expansion:
     """Items with coefficients that are not all zero, their numbers among the training items, and the biases."""
@@ -35,8 +46,9 @@ class Expansion:
         parts = [
             K.astype(np.float64, copy=False) @ self.A + self.b for _, K in values(self.kernel, items, self)
         ]
-        empty = np.zeros((0, self.A.shape[1]))
-        return np.concatenate(parts).astype(np.float64, copy=False) if parts else empty
+        if not parts:
+            return np.zeros((0, self.A.shape[1]))
+        return decisive(np.concatenate(parts).astype(np.float64, copy=False), everywhere=True)
 
 
 def values(kernel: Kernel, items: Any, support: Expansion) -> Iterator[tuple[slice, Array]]:

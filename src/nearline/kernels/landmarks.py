@@ -11,13 +11,31 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.kept import Anything, Instance, Numbers, Real, kept, require
 from nearline.kernels._base import Kernel
+from nearline.kernels._held import check_items
 from nearline.kernels.expansion import Expansion, values
 from nearline.kernels.precomputed import Precomputed
 
 NEGLIGIBLE = 1e-12  # squared length, relative to the longest, of a feature that rounding could have made
 
 
+def _spanning(marks: "Landmarks") -> None:
+    check_items(marks.kernel, marks.items, len(marks.rows))
+    require(
+        (np.diagonal(marks.L) > 0).all(),
+        "The triangle of a kernel's coordinates has a diagonal that is not > 0",
+    )
+
+
+@kept(
+    kernel=Instance(Kernel),
+    items=Anything(),
+    rows=Numbers(("r",), "whole numbers", least=0),
+    L=Numbers(("r", "r")),
+    residual=Real(wild=True),
+    links=_spanning,
+)
 @dataclass(frozen=True, eq=False)
 class Landmarks:
     """Items that span coordinates, their numbers among the training items, and the triangle L (r, r)."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array
+from nearline.kept import Flag, Real, Whole, kept
 from nearline.kernels._items import FilledKernel, counted, ranks_of, sequences, starts_of
 
 
@@ -29,6 +30,7 @@ class StringKernel(FilledKernel):
         return super().between(A, B)
 
 
+@kept(n=Whole(1, 1000), up_to=Flag())
 @dataclass(frozen=True)
 class Spectrum(StringKernel):
     """The spectrum kernel: k(s, t) = sum over n-grams u of count_s(u) count_t(u) (Leslie et al. 2002).
@@ -64,6 +66,7 @@ class Spectrum(StringKernel):
         _core.count_products(*table, groups, np.ones(1), kind, out)
 
 
+@kept(length=Whole(1, 100), decay=Real(above=0.0, most=1.0))
 @dataclass(frozen=True)
 class Subsequence(StringKernel):
     """The gap-weighted subsequence kernel of Lodhi et al. (2002).

@@ -8,6 +8,7 @@ import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array
+from nearline.kept import Flag, Real, kept
 from nearline.kernels._items import FilledKernel, as_array, as_list, counted, ranks_of, starts_of
 from nearline.kernels._tree import Tree
 
@@ -32,6 +33,7 @@ class TreeKernel(FilledKernel):
         return as_array(trees)
 
 
+@kept(decay=Real(above=0.0, most=1.0), leaves=Flag())
 @dataclass(frozen=True)
 class Subtree(TreeKernel):
     """The subtree kernel of Vishwanathan and Smola (2002): k(s, t) = sum over u of decay^|u| count_s(u) count_t(u).
@@ -75,6 +77,7 @@ class Subtree(TreeKernel):
         _core.count_products(*table, groups.astype(np.int32), weights, kind, out)
 
 
+@kept(decay=Real(above=0.0, most=1.0), leaves=Flag())
 @dataclass(frozen=True)
 class SubsetTree(TreeKernel):
     """The subset-tree kernel of Collins and Duffy (2002), over fragments that keep productions whole.
@@ -110,6 +113,7 @@ class SubsetTree(TreeKernel):
         _core.subset_tree_kernel(*encoded(items), float(self.decay), bool(self.leaves), kind, out)
 
 
+@kept(decay=Real(above=0.0), mu=Real(above=0.0), terminal_factor=Real())
 @dataclass(frozen=True)
 class PartialTree(TreeKernel):
     """The partial-tree kernel of Moschitti (2006), over fragments that may leave out any children.

@@ -7,6 +7,7 @@ import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array, is_sparse
+from nearline.kept import AnyOf, OneOf, Real, Whole, kept
 from nearline.kernels._base import Kernel
 from nearline.kernels.distances import (
     careful_squares,
@@ -43,6 +44,7 @@ class Linear(Kernel):
         return np.concatenate([squares for _, squares in careful_squares(A, B, 1.0, doubtful_squares)])
 
 
+@kept(degree=Whole(1, 1000), offset=Real(least=0.0))
 @dataclass(frozen=True)
 class Polynomial(Kernel):
     """k(x, x') = (x . x' + offset)^degree, an inner product of all monomials up to that degree.
@@ -91,6 +93,7 @@ class Polynomial(Kernel):
         return K
 
 
+@kept(gamma=AnyOf((OneOf(("scale", "median")), Real(above=0.0))))
 @dataclass(frozen=True)
 class RBF(Kernel):
     """k(x, x') = exp(-gamma |x - x'|^2), gamma = 1 / (2 sigma^2): the Gaussian kernel.

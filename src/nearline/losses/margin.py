@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.kept import Real, kept
 from nearline.losses._base import Loss, one_hot, signs
 
 
@@ -187,6 +188,7 @@ class Hinge(MarginLoss):
         return SmoothedHinge(stretch)
 
 
+@kept(stretch=Real(above=0.0))
 @dataclass(frozen=True)
 class SmoothedHinge(MarginLoss):
     """max over a in [-1, 0] of a (z - 1) - (stretch/2) a^2: the hinge but for a parabola between 1 - stretch and 1."""

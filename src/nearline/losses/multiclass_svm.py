@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.kept import Real, kept
 from nearline.losses._base import Loss, one_hot
 from nearline.losses.margin import _within
 from nearline.losses.multiclass import ROUNDING, SimplexLoss, in_simplex, sparsemax
@@ -51,6 +52,7 @@ class CrammerSinger(SimplexLoss):
         return SmoothedCrammerSinger(stretch)
 
 
+@kept(stretch=Real(above=0.0))
 @dataclass(frozen=True)
 class SmoothedCrammerSinger(SimplexLoss):
     """max over p in the simplex of p.(f + 1 - e_y) - (stretch/2)(|p|^2 - 1), less f_y: its p are Crammer-Singer's too."""
@@ -166,6 +168,7 @@ class WestonWatkins(PairLoss):
         return SmoothedWestonWatkins(stretch)
 
 
+@kept(stretch=Real(above=0.0))
 @dataclass(frozen=True)
 class SmoothedWestonWatkins(PairLoss):
     """sum over c != y of max over a in [0, 1] of a (1 + f_c - f_y) - (stretch/2) a^2: its a are Weston-Watkins's too."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array
+from nearline.kept import Real, kept
 from nearline.neighbors.exact import Dense
 from nearline.neighbors.graph_files import check_links, check_parts, faiss_library, stored_rows
 from nearline.neighbors.lists import Found, Ragged
@@ -32,6 +33,7 @@ KS = (
 LEAST, MOST = 16, 2048  # effort to begin with, and to end with: beyond it exact search is faster
 
 
+@kept(recall=Real(0.0, 1.0))
 @dataclass(frozen=True)
 class Approximate:
     """Approximate search with a target for its recall: the mean share of the true k nearest rows that are found.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.kept import OneOf, OrNone, Whole, kept
 
 
 def ngram_similarity(first: str, second: str, longest: int = 4) -> float:
@@ -32,6 +33,7 @@ def _cosine(a: Counter[Any], b: Counter[Any]) -> float:
     return float(sum(count * b[gram] for gram, count in a.items()) / np.sqrt(lengths[0] * lengths[1]))
 
 
+@kept(similarity=OneOf((ngram_similarity,)), subset=OrNone(Whole(1)))
 @dataclass(frozen=True)
 class Consensus:
     """Ranks candidates by their agreement with the others: the mean of the ``subset`` largest similarities to them.

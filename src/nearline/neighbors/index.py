@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array, is_sparse
-from nearline.neighbors.approximate import Graph
+from nearline.kept import AnyOf, Instance, OneOf, Rows, Whole, kept
+from nearline.neighbors.approximate import Approximate, Graph
 from nearline.neighbors.backends import ALGORITHMS, Backend, Sparse, choose_backend
 from nearline.neighbors.exact import Dense
 from nearline.neighbors.lists import ALL_TIES, Found, Neighbors
@@ -21,6 +22,12 @@ FIRST = 1024  # queries after which it is known how many ties to expect
 STORED, COUNTED = 48, 256  # bytes that a tie needs to be found, and to be counted as a vote
 
 
+@kept(
+    X=Rows(("n", "F"), "floats or bytes"),
+    metric=Instance(Metric),
+    algorithm=AnyOf((OneOf(ALGORITHMS), Instance(Approximate))),
+    memory=Whole(1, 2**50),
+)
 class Index:
     """Rows that can be searched for nearest neighbors, exactly (SPEC F8).
 

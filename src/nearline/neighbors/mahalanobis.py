@@ -7,12 +7,28 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline.arrays import Array, is_sparse
+from nearline.kept import Numbers, OrNone, Plain, Real, kept, require
 from nearline.neighbors.metrics import NO_ROWS, Metric
 
 SHRINKAGE = 1e-6
 RULES = ("within", "total")
 
 
+def _rooted(metric: "Mahalanobis") -> None:
+    """The root is computed, but by a factorization whose last digits differ from machine to machine: files keep it."""
+    given = metric.learns or np.isfinite(np.asarray(metric.matrix, dtype=float)).all()
+    require(given, "The matrix of a Mahalanobis distance has NaN or infinite numbers")
+    shape = (0, 0) if metric.learns else np.shape(metric.matrix)
+    require(metric._root.shape == shape, "The map of a Mahalanobis distance does not fit its matrix")
+
+
+@kept(
+    matrix=Plain(),
+    shrinkage=OrNone(Real(0.0, 1.0)),
+    learned=OrNone(Numbers(("E",), "fingerprints")),
+    _root=Numbers(("R", "R"), "float64"),
+    links=_rooted,
+)
 @dataclass(frozen=True)
 class Mahalanobis(Metric):
     """sqrt((x - q)^T M (x - q)) for a symmetric positive semi-definite M (D, D): |A (x - q)| where M = A^T A.
@@ -104,6 +120,15 @@ class Mahalanobis(Metric):
         if X.shape[1] != n_features:
             raise ValueError(
                 f"The Mahalanobis matrix is for {n_features} features, but the rows have {X.shape[1]}."
+            )
+        values = X.data if is_sparse(X) else X
+        farthest = float(abs(values).max(initial=0.0)) * float(
+            np.abs(self._root).sum(axis=0).max(initial=0.0)
+        )
+        if farthest > 1e150:
+            raise ValueError(
+                f"Mahalanobis needs rows whose squared distances are finite, got values up to {abs(values).max():.3g}: scale "
+                "the features."
             )
         return X.toarray() if is_sparse(X) else X
 

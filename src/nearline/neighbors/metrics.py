@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline.arrays import Array, is_sparse
+from nearline.kept import Real, kept
 from nearline.parameters import Parametrized
 
 NO_MAP, NO_ROWS = np.empty((0, 0)), np.empty(0, dtype=np.uint64)
@@ -108,6 +109,7 @@ class LInfinity(Metric):
         return "features"
 
 
+@kept(q=Real(wild=True))
 @dataclass(frozen=True)
 class Lq(Metric):
     """(sum_j |x_j - q_j|^q)^(1/q), q >= 1; below 1 the triangle inequality fails. Lq(1), Lq(2), Lq(inf) have names.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.kept import Numbers, OneOf, OrNone, Whole, kept, require
 from nearline.neighbors.ballots import ROUNDING, Ballots, Boundary, as_boundary, ballots
 from nearline.neighbors.index import Index
 from nearline.neighbors.lists import Neighbors
@@ -18,6 +19,20 @@ from nearline.neighbors.weights import VoteWeights, as_weights
 CELLS = 2**22  # votes counted at a time, so that many classes do not fill the memory
 
 
+def _of_classes(electorate: "Electorate") -> None:
+    weights = electorate.multiplicities
+    fits = electorate.codes.max(initial=0) < electorate.n_classes
+    fits = fits and (weights is None or weights.sum() < np.inf)
+    require(fits, "The votes of neighbors do not fit the classes")
+
+
+@kept(
+    codes=Numbers(("n",), "whole numbers", least=0),
+    n_classes=Whole(1),
+    multiplicities=OrNone(Numbers(("n",), above=0.0)),
+    sizes=OneOf((None,)),
+    links=_of_classes,
+)
 @dataclass(frozen=True)
 class Electorate:
     """Who may vote: the class of each row, its weight as a multiplicity, and how large classes are."""

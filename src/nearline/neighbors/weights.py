@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.kept import Real, kept
 from nearline.neighbors.metrics import Metric
 from nearline.parameters import Parametrized
 
@@ -69,6 +70,7 @@ class Distance(VoteWeights):
         return np.where(np.isinf(nearest), 1.0, votes)  # all of them overflowed: alike
 
 
+@kept(temperature=Real(above=0.0))
 @dataclass(frozen=True)
 class Softmax(VoteWeights):
     """exp(similarity / T): the vote of k-NN probes on embeddings, where similarity is the cosine.

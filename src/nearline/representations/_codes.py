@@ -9,14 +9,16 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
 from nearline.arrays import Array
+from nearline.kept import Flag, Instance, ListOf, Mapping, Numbers, OneOf, Real, Vocabulary, Word, kept
 from nearline.representations._columns import Column, NumberColumn, StringColumn
-from nearline.representations._scales import Fit, Scale
+from nearline.representations._scales import Affine, Fit, Knots, Scale
 from nearline.representations.texts import inverse_frequencies, weighted
 from nearline.tiles import single_threaded_blas
 
 CATEGORIES = 100  # strings with more distinct values in the training rows are texts
 FEW = 10  # strings with so few distinct values are never texts
 TOPICS = 30  # columns of a text
+PARTS = ("days", "month", "day", "weekday", "hour")  # of a date
 FARTHEST = 1e18  # the squares of larger numbers are infinite in float32
 
 
@@ -43,6 +45,7 @@ class Code(ABC):
         return len(self.names)
 
 
+@kept(name=Word(), median=Real(), scale=Instance((Affine, Knots)), missing=Flag())
 @dataclass(frozen=True)
 class NumberCode(Code):
     """A scaled number, the median where it is missing, and a column that tells where."""
@@ -86,6 +89,7 @@ def date_parts(seconds: Array) -> dict[str, Array]:
     return {"days": days} | {part: np.where(holes, np.nan, values) for part, values in parts.items()}
 
 
+@kept(parts=Mapping(OneOf(PARTS), Instance(NumberCode)))
 @dataclass(frozen=True)
 class DateCode(Code):
     """The parts of a date as numbers, those that vary."""
@@ -111,6 +115,7 @@ class DateCode(Code):
             start += len(code.names)
 
 
+@kept(name=Word(), values=ListOf(Word(), kind=tuple, distinct=True), missing=Flag())
 @dataclass(frozen=True)
 class CategoryCode(Code):
     """A column of zeros and ones for each string of the training rows; an unknown string is all zeros."""
@@ -141,6 +146,12 @@ class CategoryCode(Code):
         out[rows, columns[rows]] = 1.0
 
 
+@kept(
+    name=Word(),
+    grams=Vocabulary("V"),
+    idf=Numbers(("V",), "float32"),
+    directions=Numbers(("V", "T"), "float32"),
+)
 @dataclass(frozen=True, eq=False)
 class TextCode(Code):
     """Principal directions of the tf-idf of runs of characters, scaled to rows of length 1 on average."""

@@ -7,10 +7,12 @@ import numpy as np
 from scipy.special import ndtri
 
 from nearline.arrays import Array
+from nearline.kept import Numbers, Real, kept, require
 
 QUANTILES = 1000
 
 
+@kept(center=Real(), scale=Real(above=0.0))
 @dataclass(frozen=True)
 class Affine:
     """(value - center) / scale."""
@@ -37,6 +39,11 @@ def minmax(values: Array) -> Affine:
     return Affine(low, high - low or 1.0)
 
 
+def _has_points(knots: "Knots") -> None:
+    require(len(knots.x), "A scale has no points")
+
+
+@kept(x=Numbers(("k",), rising=True), y=Numbers(("k",)), links=_has_points)
 @dataclass(frozen=True, eq=False)
 class Knots:
     """Piecewise linear through (x, y), constant outside."""

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from nearline.arrays import Array
+from nearline.kept import Instance, ListOf, Word, kept, require
 from nearline.kernels import Kernel, Normalized, PartialTree, Spectrum, Subsequence, SubsetTree
 from nearline.representations._base import Prepared, Representation
 from nearline.representations.texts import Documents, documents
@@ -16,6 +17,12 @@ MOST_ROWS = 6000  # a Gram matrix of more takes long
 MOST_WORK = 4e11  # products of lengths, summed over pairs
 
 
+def _can_be_read(rows: "KernelRows") -> None:
+    require(rows.kernel.takes in ("strings", "trees"), "The kernel of texts takes none")
+    rows.kernel.items(rows.texts_)  # trees that cannot be read raise
+
+
+@kept(kernel=Instance(Kernel), texts_=ListOf(Word()), links=_can_be_read)
 class KernelRows(TransformerMixin, BaseEstimator):
     """Texts as their kernel values with those of the fit."""
 

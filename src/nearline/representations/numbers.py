@@ -15,8 +15,9 @@ from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from nearline.arrays import Array, flat, is_sparse
+from nearline.kept import AnyOf, Instance, ListOf, Numbers, OneOf, OrNone, Whole, Word, kept
 from nearline.representations._base import Prepared, Representation, by_name, is_frame, names_of
-from nearline.representations._scales import quantile
+from nearline.representations._scales import Knots, quantile
 
 EXACT = 2**24  # whole numbers up to here are exact in float32
 
@@ -39,6 +40,11 @@ def _raw(X: Any, checked: Callable[..., Any] = check_array) -> Any:
     return X if X.dtype.kind in "biuf" else X.astype(np.float64)
 
 
+@kept(
+    columns=OrNone(ListOf(Word(), "D", distinct=True)),
+    n_features_in_=Whole(1),
+    dtype_=OneOf((np.float32, np.float64, np.dtype(np.float32), np.dtype(np.float64))),
+)
 class AsNumbers(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Numbers as float32 or float64: floats stay as they are, whole numbers become float32 if that is exact.
 
@@ -77,6 +83,7 @@ class AsNumbers(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return _cast(_raw(X, partial(validate_data, self, reset=False)), self.dtype_)
 
 
+@kept(n_features_in_=Whole(1), medians_=AnyOf((Numbers(("D",)), Numbers((0,)))))
 class FillMissing(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Medians of the training rows in place of NaN; rows without NaN, and sparse ones, pass as they are.
 
@@ -106,6 +113,10 @@ class FillMissing(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", ensure_all_finite="allow-nan", reset=False)
         if is_sparse(X) or not np.isnan(X).any():
             return X
+        if len(self.medians_) != X.shape[1]:
+            raise ValueError(
+                "The rows of the fit were sparse and had no missing values, but these have NaN: fill them in."
+            )
         return np.where(np.isnan(X), self.medians_.astype(X.dtype), X)
 
 
@@ -223,6 +234,7 @@ class UnitLength(Numeric):
         return Normalizer()
 
 
+@kept(n_features_in_=Whole(1), knots_=ListOf(Instance(Knots), "D"))
 class NormalRanks(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """The place of each value among the training rows, on the scale of a standard normal variable."""
 

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nearline.arrays import Array
+from nearline.kept import Instance, ListOf, Mapping, OneOf, Whole, Word, kept, require
 from nearline.representations._base import Prepared, Representation, is_frame
 from nearline.representations._codes import Code, code_of
 from nearline.representations._columns import Column, read_columns
@@ -19,6 +20,11 @@ from nearline.representations._scales import SCALES
 WIDE, SPARSE = 500, 0.1  # a table with more columns, and at most this share of them filled, is a CSR matrix
 
 
+def _has_columns(encoding: "Encoding") -> None:
+    require(encoding.names, "A table has no columns of numbers")
+
+
+@kept(codes=Mapping(Word(), Instance(Code)), links=_has_columns)
 @dataclass(frozen=True)
 class Encoding:
     """The codes of all columns that have values in the training rows."""
@@ -66,6 +72,18 @@ def _block(code: Code, column: Column, n: int) -> Array:
     return out
 
 
+def _of_its_columns(table: "TableEncoder") -> None:
+    known = set(table.encoding_.codes) <= set(table.columns_)
+    require(known, "A table has codes of columns that it does not have")
+
+
+@kept(
+    scale=OneOf(SCALES),
+    encoding_=Instance(Encoding),
+    columns_=ListOf(Word(), "D", distinct=True),
+    n_features_in_=Whole(1),
+    links=_of_its_columns,
+)
 class TableEncoder(TransformerMixin, BaseEstimator):
     """A table of mixed columns as numbers (float32), of pandas, polars or an array of objects.
 

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
 from nearline.arrays import Array
+from nearline.kept import kept
 from nearline.representations._base import NOTHING, Prepared, Representation, is_frame, names_of, series_of
 
 LONG = 200  # texts of more characters on average take long to cut into runs of characters
@@ -61,6 +62,7 @@ def length_of(texts: list[str]) -> str:
     return "phrases" if np.mean([len(text) for text in texts]) <= LONG else "pages"
 
 
+@kept()
 class Documents(TransformerMixin, BaseEstimator):
     """Texts of any container (list, array, series, frame of one column) as a list of strings."""
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import (
@@ -20,6 +20,19 @@ from nearline.answers import Answers, Known, log_odds, log_of, log_probabilities
 from nearline.arrays import Array, is_sparse
 from nearline.estimators._base import Classifier, encoded
 from nearline.estimators._reduction import _is_table
+from nearline.kept import (
+    Instance,
+    Mapping,
+    OneOf,
+    OrNone,
+    Plain,
+    Real,
+    Whole,
+    Word,
+    is_complete,
+    kept,
+    require,
+)
 from nearline.selection.calibrators import CALIBRATORS, Isotonic, Sigmoid, Temperature
 from nearline.selection.folds import as_folds
 from nearline.selection.measures import log_loss
@@ -79,6 +92,36 @@ class Evidence:
         return probabilities
 
 
+def _of_its_estimator(model: "CalibratedClassifier") -> None:
+    inner = model.estimator_
+    require(is_complete(inner), "The classifier that was calibrated is not fitted")
+    require(
+        np.array_equal(getattr(inner, "classes_", ()), model.classes_),
+        "A calibrated classifier has other classes",
+    )
+    features = getattr(inner, "n_features_in_", None), vars(model).get("n_features_in_")
+    require(None in features or len(set(features)) == 1, "A calibrated classifier has other features")
+    kind = type(None) if model.method_ == "none" else CALIBRATORS[model.method_]
+    require(type(model.calibrator_) is kind, f"There is no calibrator for the method {model.method_!r}")
+    chances = callable(getattr(inner, "predict_proba", None))
+    require(chances or (model.calibrator_ is not None and callable(getattr(inner, "decision_function", None))),
+            "A calibrated classifier has no probabilities")  # fmt: skip
+    parts = getattr(model.calibrator_, "slopes", getattr(model.calibrator_, "points", None))
+    C = len(model.classes_)
+    require(parts is None or len(parts) == (1 if C == 2 else C), "A calibrator does not fit the classes")
+
+
+@kept(
+    estimator=Instance(BaseEstimator),
+    method=OneOf(("auto", *CALIBRATORS)),
+    folds=Plain(),
+    seed=Whole(),
+    log_losses_=Mapping(Word(), Real(wild=True)),
+    method_=OneOf(("none", *CALIBRATORS)),
+    calibrator_=OrNone(Instance(tuple(CALIBRATORS.values()))),
+    estimator_=Instance(BaseEstimator),
+    links=_of_its_estimator,
+)
 class CalibratedClassifier(MetaEstimatorMixin, Classifier):
     """Any classifier with calibrated probabilities: a calibrator of scores of rows that the classifier had not seen.
 

@@ -10,11 +10,13 @@ from scipy.special import expit, logit, softmax
 from sklearn.isotonic import IsotonicRegression
 
 from nearline.arrays import Array
+from nearline.kept import ListOf, Numbers, Real, kept, require
 
 # Bounds of score range / temperature: between them lie probabilities from nearly equal to nearly 0 and 1.
 FLATTEST, SHARPEST = 1e-4, 1e4
 
 
+@kept(temperature=Real(above=0.0))
 @dataclass(frozen=True)
 class Temperature:
     """softmax(scores / T), for two classes with one score f sigmoid(f / T): the order of the classes does not change.
@@ -67,6 +69,7 @@ class Temperature:
         )
 
 
+@kept(slopes=Numbers(("K",)), offsets=Numbers(("K",)))
 @dataclass(frozen=True)
 class Sigmoid:
     """Platt's sigmoid(slope f + offset) for two classes; of more, one for each class against the rest, divided by the sum.
@@ -99,6 +102,16 @@ class Sigmoid:
         return _shared(expit(_one_column(np.asarray(scores, dtype=np.float64)) * self.slopes + self.offsets))
 
 
+def _of_points(steps: "Isotonic") -> None:
+    fits = all(x.ndim == 1 and len(x) and x.shape == y.shape for x, y in zip(steps.points, steps.values))
+    require(fits, "A rising function does not have a value at each of its points")
+
+
+@kept(
+    points=ListOf(Numbers(None, rising=True), "K", tuple),
+    values=ListOf(Numbers(None, least=0.0, most=1.0), "K", tuple),
+    links=_of_points,
+)
 @dataclass(frozen=True)
 class Isotonic:
     """A rising function of the score for two classes; of more, one for each class against the rest, divided by the sum.

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.kept import Instance, Numbers, OneOf, OrNone, Real, Whole, Word, kept
 from nearline.params import Params
 from nearline.risk import Risk
 from nearline.solvers._certifier import Certifier
@@ -23,6 +24,19 @@ class ConvergenceWarning(UserWarning):
     """A fit ended before it reached its tolerance; the message states gap, tolerance and remedy."""
 
 
+@kept(
+    params=Instance(Params),
+    value=Real(wild=True),
+    gap=OrNone(Real(wild=True)),
+    gradient_test=OrNone(Real(wild=True)),
+    n_iter=Whole(),
+    seconds=Real(wild=True),
+    status=Instance(Status),
+    trace=Numbers(("T",), wild=True),
+    solver=Word(),
+    duals=OrNone(Numbers(None, wild=True)),
+    precision=OneOf(("float32", "float64")),
+)
 @dataclass(frozen=True)
 class Solution:
     """What a fit ends with (SPEC D13): parameters, certificate and learning curve."""
@@ -71,6 +85,7 @@ class Solution:
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
 
+@kept(max_iter=Whole(1))
 @dataclass(frozen=True)
 class Solver(ABC):
     """A way to minimize a risk. ``step`` is one iteration; the loop in :func:`minimize` does all else."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array, Design, as_design, is_sparse
+from nearline.kept import Instance, OneOf, OrNone, Real, Whole, kept, require
 from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
@@ -127,6 +128,22 @@ def check_eta(eta: float, l2: float) -> None:
         )
 
 
+def _of_one_shape(progress: "Progress") -> None:
+    shapes = {(one.n_outputs, one.n_features) for one in (progress.params, progress.total)}
+    require(len(shapes) == 1, "The last weights of a descent and their sum are not of one shape")
+
+
+@kept(
+    params=Instance(Params),
+    total=Instance(Params),
+    total_share=Real(least=0.0),
+    t=Whole(),
+    since=Whole(),
+    eta=OrNone(Real(above=0.0)),
+    owed=OneOf((None,)),
+    back_product=OneOf((None,)),
+    links=_of_one_shape,
+)
 @dataclass
 class Progress:
     """Where SGD stands between batches: last iterate, steps taken, running mean of the iterates."""

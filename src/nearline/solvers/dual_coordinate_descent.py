@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.kept import Whole, kept
 from nearline.losses import signs
 from nearline.params import Params
 from nearline.risk import Risk
@@ -67,6 +68,7 @@ class DualState(State):
     vain: int = 0  # steps that did not lower it, or that the certificate did not confirm
 
 
+@kept(seed=Whole())
 @dataclass(frozen=True)
 class DualCoordinateDescent(Solver):
     """Maximize the dual one row at a time, each row exactly, in random order.

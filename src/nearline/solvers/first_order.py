@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nearline.arrays import Array
+from nearline.kept import OrNone, Real, Whole, kept
 from nearline.params import Params
 from nearline.risk import Point, Risk
 from nearline.solvers._base import Solver
@@ -58,6 +59,7 @@ def advance(
     return (risk.at(line.params(t)) if state.fresh else line.at(t)), t
 
 
+@kept(step_size=OrNone(Real(above=0.0)))
 @dataclass(frozen=True)
 class GradientDescent(Solver):
     """W -= step * gradient. With ``step=None`` a line search in conditioned coordinates chooses each step."""
@@ -137,6 +139,7 @@ class LbfgsState(RayState):
     memory: Memory = field(kw_only=True)
 
 
+@kept(memory=Whole(1, 10_000))
 @dataclass(frozen=True)
 class LBFGS(Solver):
     """Limited-memory BFGS in conditioned coordinates."""

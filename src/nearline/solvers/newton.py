@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.kept import Whole, kept
 from nearline.params import Params
 from nearline.passes import Passes, passes_for
 from nearline.risk import Risk
@@ -133,6 +134,7 @@ class NewtonCgState(RayState):
     enough: Callable[[float], float] = field(kw_only=True)  # squared residual that will do, given the risk
 
 
+@kept(inner_iter=Whole(1))
 @dataclass(frozen=True)
 class NewtonCG(Solver):
     """Truncated Newton: H d = -g by conjugate gradients on Hessian-vector products, in conditioned coordinates."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array, Design, as_design, is_sparse
+from nearline.kept import Flag, Instance, Numbers, OneOf, OrNone, Real, Whole, kept, require
 from nearline.losses import MulticlassPerceptron, PerceptronLoss, signs
 from nearline.params import Params
 from nearline.risk import Point, Risk
@@ -22,6 +23,25 @@ FEWEST_CYCLES = 10
 CHEAP = 10_000_000  # numbers that cost next to nothing to go through
 
 
+def _of_one_shape(result: "PerceptronResult") -> None:
+    shapes = {(one.n_outputs, one.n_features) for one in (result.params, result.total)}
+    fits = len(shapes) == 1 and result.params.n_outputs == len(result.visits)
+    require(fits, "The last weights of a perceptron, their sum and its visits are not of one shape")
+
+
+@kept(
+    params=Instance(Params),
+    total=Instance(Params),
+    visits=Numbers(("K",), least=0.0),
+    mistakes=Whole(),
+    n_iter=Whole(),
+    converged=Flag(),
+    radius=OrNone(Real(wild=True)),
+    margins=OrNone(Numbers(None, wild=True)),
+    bound=OrNone(Real(wild=True)),
+    clean=OrNone(Numbers(("K",), "truth values")),
+    links=_of_one_shape,
+)
 @dataclass(frozen=True)
 class PerceptronResult:
     """How the rule ended.
@@ -184,6 +204,7 @@ class PerceptronState(State):
     cycles: int = field(default=0, kw_only=True)
 
 
+@kept(multiclass=OneOf(MULTICLASS), seed=OrNone(Whole()))
 @dataclass(frozen=True)
 class PerceptronRule(Solver):
     """The rule under the name 'perceptron', for risks of the perceptron losses without a penalty.

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.kept import Whole, kept
 from nearline.params import Params
 from nearline.risk import Risk
 from nearline.solvers._axes import PrincipalAxes, principal_axes
@@ -34,6 +35,7 @@ class PreconditionedState(LbfgsState):
     next_look: int = 0
 
 
+@kept(memory=Whole(1, 10_000))
 @dataclass(frozen=True)
 class PreconditionedLBFGS(LBFGS):
     """L-BFGS whose initial matrix is a model of the Hessian, made anew while the curvature still changes."""

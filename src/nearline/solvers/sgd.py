@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline.arrays import Array, Design
+from nearline.kept import Flag, OneOf, OrNone, Real, Whole, kept
 from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
@@ -46,6 +47,16 @@ class SGDState(State):
     age: int = 0  # passes since then
 
 
+@kept(
+    schedule=OneOf(("auto", *SCHEDULES)),
+    eta=OrNone(Real(above=0.0)),
+    decay=OrNone(Real()),
+    batch_size=Whole(1),
+    averaged=Flag(),
+    shuffle=Flag(),
+    seed=Whole(),
+    look_every=OrNone(Whole(1)),
+)
 @dataclass(frozen=True)
 class SGD(Solver):
     """Stochastic gradient descent. One iteration is one pass over the rows, in an order drawn anew each time.
