@@ -396,12 +396,12 @@ def test_a_folder_in_which_nothing_can_be_written(penguins, tmp_path, capsys, mo
 
 
 def test_the_time_limit_is_said(penguins, tmp_path, capsys, monkeypatch):
-    from nearline.selection.contest import Contest, OutOfTime
+    from nearline.selection.budget import Budget
 
-    def late(*_):
-        raise OutOfTime
+    def over(self, seconds):  # of which the first family is exempt
+        self.candidates.seconds = 0.0
 
-    monkeypatch.setattr(Contest, "_check_time", late)  # of which the first family is exempt
+    monkeypatch.setattr(Budget, "reserve", over)
     out = tmp_path / "out"
     limit = ["--time-limit", "1000", "--out", str(out)]
     assert run(["try", penguins, "-t", "species", *FAST, *limit]) == 0

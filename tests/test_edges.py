@@ -118,6 +118,7 @@ def test_extensions_are_the_same_every_time(monkeypatch):
 
 def test_what_a_time_limit_leaves_open_is_said(monkeypatch):
     X, y = weak_rows()
+    monkeypatch.setattr("nearline.selection.budget.PATIENCE", 1e6)
     contest = held(X, y, "logistic, L1", 3, monkeypatch, time_limit=1e-9)
     assert contest.best_.edges[0].why == "the time limit had passed"
     assert "grid-end" in [found.name for found in contest.findings_]

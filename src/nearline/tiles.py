@@ -7,15 +7,14 @@ number of threads. It is faster too: the tasks need no barriers, where a BLAS th
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from threading import Event, Lock, local
+from threading import Lock
 from typing import Any, Self, TypeVar
 
 from nearline import _core
+from nearline.stopping import Stop, checkpoint, heeding
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-_thread = local()  # .stop: whether the call that this thread works for has ended
 
 SMALL = 2e7  # floating-point operations that are not worth a thread
 SIDE_BY_SIDE = 50_000  # numbers in the data of tasks that are worth a thread each
@@ -63,7 +62,7 @@ def side_by_side(task: Callable[[Item], Result], items: Sequence[Item], *, cells
     limit = _core.thread_limit()
     if limit == 1 or len(items) == 1 or cells < SIDE_BY_SIDE:
         with single_threaded_blas:
-            return [task(item) for item in items]
+            return [task(item) for item in steps(items)]
     _core.set_thread_limit(1)
     try:
         return map_tiles(task, items, work=float("inf"), most=limit)
@@ -76,33 +75,32 @@ def map_tiles(
 ) -> list[Result]:
     """task(item) for all items, results in their order. ``work``: floating-point operations in all."""
     if work < SMALL:
-        return [task(item) for item in items]
+        return [task(item) for item in steps(items)]
     n_threads = min(most or _core.thread_limit(), len(items))
     with single_threaded_blas:
         if n_threads == 1:
-            return [task(item) for item in items]
-        stop = Event()
+            return [task(item) for item in steps(items)]
+        stop = Stop()
 
         def run(item: Item) -> Result:
-            _thread.stop = stop
-            return task(item)
+            with heeding(stop):
+                checkpoint()
+                return task(item)
 
         with ThreadPoolExecutor(n_threads) as threads:
             pending = [threads.submit(run, item) for item in items]
             try:
                 return [result.result() for result in pending]
             except BaseException:  # Ctrl-C too
-                stop.set()
+                stop.request()
                 threads.shutdown(wait=False, cancel_futures=True)
                 raise
 
 
 def steps(items: Iterable[Item]) -> Iterator[Item]:
-    """The items of a long task, one by one; ends the task if the call it belongs to has failed or was interrupted."""
-    stop = getattr(_thread, "stop", None)
+    """The items of a long task, one by one, with a checkpoint before each."""
     for item in items:
-        if stop is not None and stop.is_set():
-            raise RuntimeError("Stopped, as another task failed.")
+        checkpoint()
         yield item
 
 

@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> None:
-    """Entry point: errors are one or two sentences, 2 for usage, 1 for failure, 130 for Ctrl-C."""
+    """Entry point: errors are one or two sentences, 2 for usage, 1 for failure, 130 for Ctrl-C, 143 for SIGTERM."""
     try:
         import typer  # noqa: F401
     except ImportError:

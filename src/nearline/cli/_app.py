@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from nearline.cli._errors import MISUSED, guarded
+from nearline.cli._signals import heeded
 
 app = typer.Typer(
     help="Try every nearest-neighbor, linear and naive Bayes classifier on your data, honestly.",
@@ -278,7 +279,8 @@ def run(arguments: list[str]) -> int:
     """Exit code of a command line; with --debug errors keep their traceback."""
     debug = "--debug" in arguments
     arguments = [argument for argument in arguments if argument != "--debug"]
-    return guarded(lambda: _run(arguments), debug=debug)
+    with heeded() as heard:
+        return heard.exit_code(guarded(lambda: _run(arguments), debug=debug))
 
 
 def _run(arguments: list[str]) -> int:

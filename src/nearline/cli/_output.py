@@ -14,6 +14,7 @@ from typing import Any
 
 from nearline import save
 from nearline.cli._cells import to_cell
+from nearline.cli._ending import Ending
 from nearline.data import DataError
 from nearline.selection.opened import Opened
 from nearline.selection.try_all import TryThemAll
@@ -79,6 +80,7 @@ class Output:
     result: Opened | None
     facts: dict[str, Any]
     source: dict[str, Any]
+    ending: Ending = field(default_factory=Ending)
     written: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     failure: Exception | None = None  # why there is no model
@@ -105,12 +107,14 @@ class Output:
 
     def _files(self, folder: Path) -> list[str]:
         facts = self.clean
-        model = self._model(folder / "model.nearline", facts)
+        model = self.contest.has_model and self._model(folder / "model.nearline", facts)
         with written_whole(folder / "leaderboard.csv", "w", newline="", encoding="utf-8") as file:
             _table(file, self.contest.leaderboard_.records())
-        report = self._report(folder / "report.html")
+        report = None
+        if self.contest.has_model:
+            report = self.ending.attempt("the report", lambda: self._report(folder / "report.html"))
         with written_whole(folder / "result.json", "w", encoding="utf-8") as file:
-            json.dump(facts | {"report": report}, file, indent=1)
+            json.dump(facts | {"report": report, "left_out": self.ending.left_out}, file, indent=1)
         first = ["report.html"] if report is not None else []
         return [*first, *(["model.nearline"] if model else []), "leaderboard.csv", "result.json"]
 

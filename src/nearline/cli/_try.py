@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from nearline import __version__, num_threads
+from nearline.cli._ending import Ending
 from nearline.cli._errors import STOPPED, UsageError, as_usage, check_least, in_options
 from nearline.cli._numbers import ContestRows, FileRows
 from nearline.cli._output import Output, check_folder
@@ -20,12 +21,13 @@ from nearline.cli._reading import Reading, features_of, ordered, show, without
 from nearline.cli._shown import described, print_json
 from nearline.data import DataError, Table
 from nearline.estimators import KNeighborsClassifier
+from nearline.selection.contest import ALL_FAMILIES, LATE
 from nearline.selection.families import families
 from nearline.selection.leaderboard import OPTIMISTIC
 from nearline.selection.opened import Opened, fingerprint
 from nearline.selection.openings import check_record
 from nearline.selection.scoring import as_scorers
-from nearline.selection.try_all import LeakageWarning, TryThemAll
+from nearline.selection.try_all import InterruptedFitWarning, LeakageWarning, TryThemAll
 from nearline.visible import visible
 
 
@@ -79,19 +81,22 @@ def run_try(request: Request) -> int:
     )
     began = time.perf_counter()
     with num_threads(request.jobs) if request.jobs else nullcontext(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", LeakageWarning)  # printed below, with the notes
+        for said_below in (LeakageWarning, InterruptedFitWarning):
+            warnings.simplefilter("ignore", said_below)
         contest.fit(X, y, groups)
     seconds = time.perf_counter() - began
     if request.time:  # the rows were put in order by it; other dates need not be
         contest.findings_ = [one for one in contest.findings_ if one.name != "time-order"]
-    result = None if test is None else contest.open_test(request.openings)
+    ending, result = Ending(contest.interrupted_), None
+    if test is not None and contest.has_model:
+        result = ending.attempt("the test", lambda: contest.open_test(request.openings))
     rows = _rows(request, table, contest, order)
     contest.findings_ = [rows.finding(one) for one in contest.findings_]
     facts = _facts(request, table, contest, result, seconds, rows)
-    output = Output(request.out, contest, result, facts, _source(request, table, facts, rows))
+    output = Output(request.out, contest, result, facts, _source(request, table, facts, rows), ending)
     if not request.json:  # before anything is written, which may fail
         _show(request, contest, result, seconds, facts, rows)
-    output.write()
+    ending.insist(output.write)
     if request.json:
         print_json(output.clean)
     else:
@@ -99,7 +104,7 @@ def run_try(request: Request) -> int:
     if output.failure is not None:
         said = str(output.failure) or type(output.failure).__name__
         raise DataError(f"The model was not saved, all else was: {said}") from output.failure
-    return STOPPED if contest.interrupted_ else 0
+    return STOPPED if ending.interrupted else 0
 
 
 def _check(request: Request) -> None:
@@ -152,8 +157,9 @@ def _facts(
     """Everything that was found, and what further data are read like."""
     kept = without(table, tuple({name for name in (request.groups, request.time) if name is not None}))
     schema, description = kept.schema, kept.description
-    model = contest.model_
-    last = getattr(model, "estimator_", model).steps[-1][1]
+    last = None
+    if contest.has_model:
+        last = getattr(contest.model_, "estimator_", contest.model_).steps[-1][1]
     by_rows = isinstance(last, KNeighborsClassifier) or getattr(last, "expansion_", None) is not None
     return {
         "command": shlex.join(["nearline", *sys.argv[1:]]),
@@ -182,6 +188,7 @@ def _facts(
         "findings": [finding.facts() for finding in contest.findings_],
         "skipped": [vars(one) for one in contest.leaderboard_.skipped],
         "interrupted": contest.interrupted_,
+        "fitted": contest.has_model,
         "time_limit_reached": bool(_late(contest)),
         "test": None if result is None else _test_facts(result),
         # so that training rows can be shown as rows of the file
@@ -230,7 +237,15 @@ def _source(request: Request, table: Table, facts: dict[str, Any], rows: Contest
 
 def _late(contest: TryThemAll) -> set[str]:
     """Families that the time limit kept from finishing."""
-    return {one.family for one in contest.leaderboard_.skipped if one.reason == "the time limit had passed"}
+    return {one.family for one in contest.leaderboard_.skipped if one.reason == LATE}
+
+
+def _fitted(contest: TryThemAll) -> str:
+    if contest.has_model:
+        return "fitted"
+    return (
+        f"not, as that takes long: for a model try again with --include {shlex.quote(contest.chosen_.family)}"
+    )
 
 
 def _show(
@@ -244,9 +259,9 @@ def _show(
     print(contest.leaderboard_)
     print(f"\n{len(contest.leaderboard_)} candidates in {seconds:.1f} s")
     if contest.interrupted_:
-        print("interrupted: what had finished is shown, and the best of it was fitted")
+        print(f"interrupted: what had finished is shown, and the best of it was {_fitted(contest)}")
     if facts["time_limit_reached"]:
-        late = _late(contest)
+        late = _late(contest) - {ALL_FAMILIES}
         finished = {entry.family for entry in contest.leaderboard_} - late
         total = len(finished | late)
         print(f"the time limit ended the contest: {len(finished)} of {total} families finished")
@@ -271,7 +286,9 @@ def _show_written(request: Request, output: Output) -> None:
     print(f"\nwritten: {', '.join(map(visible, output.written))}")
     for note in output.notes:
         print(f"note: {visible(note)}")
-    if output.failure is not None:
+    for name in output.ending.left_out:
+        print(f"interrupted: {name} was left out")
+    if output.failure is not None or not output.contest.has_model:
         return
     model = shlex.quote(str(request.out / "model.nearline"))
     print(visible(f"predict with: nearline predict {model} NEW_DATA"))

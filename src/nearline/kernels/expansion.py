@@ -12,6 +12,7 @@ from nearline.kernels._base import Kernel
 from nearline.kernels._held import check_items
 from nearline.kernels.precomputed import Precomputed
 from nearline.scores import decisive
+from nearline.tiles import steps
 
 BLOCK = 1 << 24  # entries of kernel values at a time
 
@@ -55,7 +56,7 @@ def values(kernel: Kernel, items: Any, support: Expansion) -> Iterator[tuple[sli
     """k(x, x_i) of some items at a time with those of the expansion."""
     n, m = len(items) if isinstance(items, list) else items.shape[0], max(1, len(support.rows))
     size = max(1, BLOCK // m)
-    for start in range(0, n, size):
+    for start in steps(range(0, n, size)):
         part = items[start : start + size]
         if isinstance(kernel, Precomputed):
             yield slice(start, start + size), np.asarray(part[:, support.rows])

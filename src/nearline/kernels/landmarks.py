@@ -16,6 +16,7 @@ from nearline.kernels._base import Kernel
 from nearline.kernels._held import check_items
 from nearline.kernels.expansion import Expansion, values
 from nearline.kernels.precomputed import Precomputed
+from nearline.tiles import steps
 
 NEGLIGIBLE = 1e-12  # squared length, relative to the longest, of a feature that rounding could have made
 
@@ -121,12 +122,13 @@ def some_landmarks(kernel: Kernel, items: Any, rank: int, seed: int = 0) -> Land
 
 def _independent(G: Array, drawn: Array, longest: float) -> tuple[list[int], Array]:
     """Of drawn items those that are not in the span of others, in order, and their new coordinates for all items."""
-    block = np.zeros((len(G), 0))
+    block = np.zeros(G.shape, order="F")
     kept: list[int] = []
-    for i in range(len(drawn)):
-        column = G[:, i] - block @ block[drawn[i]]
+    for i in steps(range(len(drawn))):
+        before = block[:, : len(kept)]
+        column = G[:, i] - before @ before[drawn[i]]
         square = float(column[drawn[i]])
         if square > 1e3 * NEGLIGIBLE * longest:
-            block = np.column_stack([block, column / np.sqrt(square)])
+            block[:, len(kept)] = column / np.sqrt(square)
             kept.append(i)
-    return kept, block
+    return kept, block[:, : len(kept)]

@@ -17,6 +17,7 @@ from nearline.kernels.distances import (
     spread_out,
     squared_norms,
 )
+from nearline.tiles import steps
 
 
 @dataclass(frozen=True)
@@ -243,7 +244,7 @@ def lower_products(X: Any, rows: int = 1024) -> Array:
         return products(X, X)
     n = len(X)
     K = np.empty((n, n), dtype=X.dtype)
-    for start in range(0, n, rows):
+    for start in steps(range(0, n, rows)):
         end = min(start + rows, n)
         np.matmul(X[start:end], X[:end].T, out=K[start:end, :end])
     return K

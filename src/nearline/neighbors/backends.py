@@ -6,13 +6,15 @@ import numpy as np
 
 from nearline.arrays import Array, is_sparse
 from nearline.neighbors.approximate import Approximate, Graph
-from nearline.neighbors.exact import Dense
+from nearline.neighbors.exact import Dense, at_a_time
 from nearline.neighbors.lists import Found
 from nearline.neighbors.metrics import Function, Metric, Precomputed
 from nearline.neighbors.tree import Tree, tree_pays
 from nearline.neighbors.wanted import Wanted, begin, finish
+from nearline.tiles import slices, steps
 
 ALGORITHMS = ("auto", "exact", "tree")
+WIDTH = 32  # coordinates of dense rows that a pair of sparse ones costs as much as
 OTHERS = 0.85  # share of the products of sparse rows that is left to those which bounds do not exclude
 
 
@@ -45,6 +47,10 @@ class Sparse:
 
         Q = csr_matrix(Q, dtype=np.float64)
         Q.sum_duplicates()
+        parts = slices(Q.shape[0], at_a_time(len(self._rows[0]) - 1, WIDTH)) or [slice(0)]
+        return Found.join([self._find(Q[part], wanted.of(part)) for part in steps(parts)])
+
+    def _find(self, Q: Any, wanted: Wanted) -> Found:
         search = begin(self.metric, wanted, np.empty((Q.shape[0], 0)))
         search.scan_sparse(
             *self._rows, *self._columns, *self._common, wanted.others, *_csr(Q), self.n_features

@@ -12,10 +12,11 @@ from nearline.neighbors.choice import choose_bounds
 from nearline.neighbors.lists import Found
 from nearline.neighbors.metrics import Metric
 from nearline.neighbors.wanted import NO_FLAGS, NO_ROWS, NO_SIZES, Wanted, begin, finish
-from nearline.tiles import slices
+from nearline.tiles import slices, steps
 
 CHUNK = 128  # rows that a box excludes together
 BLOCK = 64  # queries that are looked at together
+PAIRS = 2e9  # coordinates of pairs that a thread looks at in one call: nobody can stop it meanwhile
 LARGEST, SMALLEST = 1e16, 1e-70  # values that the filter can do with; of cosine in each row that is not zero
 # Where all values are below these, squares or differences vanish in float32, and the filter excludes nothing.
 VANISHING_SQUARES, VANISHING = 1e-17, 1e-35
@@ -144,19 +145,49 @@ class Dense:
 
     def find(self, Q: Array, wanted: Wanted) -> Found:
         q = np.ascontiguousarray(Q, dtype=np.float64)
-        bytes_, whole = NO_ROWS, NO_FLAGS
-        if self.rows.dtype == np.uint8:
-            tiles = [_bytes_of(q[tile]) for tile in slices(len(q), 256) or [slice(0)]]
-            bytes_, whole = (np.concatenate(part) for part in zip(*tiles, strict=True))
-        search = begin(self.metric, wanted, q, bytes_, whole)
         if self.bounds is None or not self._within_range(q):
-            search.scan_all(self.rows, self.sizes, wanted.others)
-        else:
-            blocks, job = queries_of(self.bounds, q)
-            for slab in self._slabs:
-                kept = self._filter or Filter.of(self._X[slab], self.bounds, slab.start)
-                search.scan(self.rows, self.sizes, wanted.others, blocks, **kept.arrays, **job)
+            parts = slices(len(q), at_a_time(self.rows.shape[0], self.rows.shape[1]))
+            return Found.join(
+                [self._measured(q[part], wanted.of(part)) for part in steps(parts or [slice(0)])]
+            )
+        size = at_a_time(len(self._X), self.bounds.r + 8)
+        if len(q) <= size:
+            return self._filtered([q], [wanted])[0]
+        order, _ = queries_of(self.bounds, q)  # in which those that stand together are near each other
+        lots = [order[part] for part in slices(len(q), size)]
+        found = self._filtered([q[lot] for lot in lots], [wanted.of(lot) for lot in lots])
+        return Found.join(found).take(np.argsort(order))
+
+    def _measured(self, q: Array, wanted: Wanted) -> Found:
+        """One and all."""
+        search = begin(self.metric, wanted, q, *self._bytes(q))
+        search.scan_all(self.rows, self.sizes, wanted.others)
         return finish(search, len(q))
+
+    def _filtered(self, queries: list[Array], wanted: list[Wanted]) -> list[Found]:
+        """Of each lot of queries what the filter leaves over."""
+        assert self.bounds is not None
+        searches = [begin(self.metric, w, q, *self._bytes(q)) for q, w in zip(queries, wanted, strict=True)]
+        for slab in self._slabs:
+            kept = self._filter or Filter.of(self._X[slab], self.bounds, slab.start)
+            for search, q, w in steps(list(zip(searches, queries, wanted, strict=True))):
+                blocks, job = queries_of(self.bounds, q)
+                search.scan(self.rows, self.sizes, w.others, blocks, **kept.arrays, **job)
+        return [finish(search, len(q)) for search, q in zip(searches, queries, strict=True)]
+
+    def _bytes(self, q: Array) -> tuple[Array, Array]:
+        """Queries as bytes where rows are, and which of them can be."""
+        if self.rows.dtype != np.uint8:
+            return NO_ROWS, NO_FLAGS
+        tiles = [_bytes_of(q[tile]) for tile in slices(len(q), 256) or [slice(0)]]
+        bytes_, whole = (np.concatenate(part) for part in zip(*tiles, strict=True))
+        return bytes_, whole
+
+
+def at_a_time(n_rows: int, width: int) -> int:
+    """How many queries one call of the core is given: so many that it takes a few tenths of a second, or a block a thread."""
+    blocks = PAIRS / (BLOCK * max(1, n_rows) * max(1, width))
+    return BLOCK * _core.thread_limit() * max(1, int(blocks))
 
 
 def as_bytes(X: Array, metric: Metric) -> Array:

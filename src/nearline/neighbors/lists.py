@@ -128,6 +128,8 @@ class Found:
     @classmethod
     def join(cls, parts: "list[Found]") -> "Found":
         """The lists of the parts, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
         counts, distances, indices = (
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("counts", "distances", "indices")
@@ -136,6 +138,14 @@ class Found:
         return cls(
             counts, distances, indices, Ragged(starts, np.concatenate([part.ties.values for part in parts]))
         )
+
+    def take(self, rows: Array) -> "Found":
+        """The lists of some queries."""
+        starts = np.concatenate([[0], np.cumsum(self.counts)])
+        distances, indices = (
+            Ragged(starts, part).take(rows).values for part in (self.distances, self.indices)
+        )
+        return Found(self.counts[rows], distances, indices, self.ties.take(rows))
 
     def lists(self, k: int) -> Neighbors:
         """As tables of k columns."""

@@ -12,9 +12,10 @@ from nearline.neighbors.exact import Dense
 from nearline.neighbors.lists import Found, Ragged
 from nearline.neighbors.metrics import Metric
 from nearline.neighbors.wanted import Wanted, measured
+from nearline.tiles import steps
 
 TREE_METRICS = ("l1", "l2", "squared-l2", "l-infinity", "lq", "mahalanobis")  # names in the core
-BLOCK = 8192  # queries that are looked at together
+BLOCK = 2048  # queries that are looked at together: nobody can stop it meanwhile
 MORE = 4  # candidates beyond k to begin with: the next distance must be larger for a list to be complete
 LONGER = 4  # times as many where these do not do: ties are mostly many
 MOST = 512  # candidates beyond which exact search is faster than a longer list from the tree
@@ -82,7 +83,7 @@ class Tree:
         size = max(16, min(BLOCK, int(self.memory // (24 * (wanted.k + MORE) * (q.shape[1] + 4)))))
         parts = [
             self._block(q[b : b + size], wanted.of(slice(b, b + size)))
-            for b in range(0, max(len(q), 1), size)
+            for b in steps(range(0, max(len(q), 1), size))
         ]
         return parts[0] if len(parts) == 1 else Found.join(parts)
 

@@ -1,6 +1,7 @@
 """facts_of and write_report."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from nearline.report._rows import Sight
 from nearline.report._tested import opened_facts
 from nearline.selection.opened import Opened
 from nearline.selection.try_all import TryThemAll
+from nearline.tiles import steps
 from nearline.whole import written_whole
 
 
@@ -48,23 +50,22 @@ def facts_of(
     check_is_fitted(contest, "model_")
     source = {} if source is None else source
     sight = Sight(contest, opened, source)
-    return plain(
-        {
-            "title": contests.title_of(source),
-            "model": contests.model_facts(contest),
-            "data": contests.data_facts(contest, opened, source),
-            "split": contests.split_facts(contest),
-            "findings": [finding.facts() for finding in contest.findings_],
-            "leaderboard": contests.leaderboard_facts(contest),
-            "curves": contests.curve_facts(contest),
-            "test": None if opened is None else opened_facts(opened),
-            "looks_at": look_facts(sight),
-            "mistakes": mistake_facts(sight),
-            "regions": region_facts(sight),
-            "timing": contests.timing_facts(contest, source),
-            "reproduce": contests.reproduce_facts(contest, source),
-        }
-    )
+    parts: dict[str, Callable[[], Any]] = {
+        "title": lambda: contests.title_of(source),
+        "model": lambda: contests.model_facts(contest),
+        "data": lambda: contests.data_facts(contest, opened, source),
+        "split": lambda: contests.split_facts(contest),
+        "findings": lambda: [finding.facts() for finding in contest.findings_],
+        "leaderboard": lambda: contests.leaderboard_facts(contest),
+        "curves": lambda: contests.curve_facts(contest),
+        "test": lambda: None if opened is None else opened_facts(opened),
+        "looks_at": lambda: look_facts(sight),
+        "mistakes": lambda: mistake_facts(sight),
+        "regions": lambda: region_facts(sight),
+        "timing": lambda: contests.timing_facts(contest, source),
+        "reproduce": lambda: contests.reproduce_facts(contest, source),
+    }
+    return plain({name: part() for name, part in steps(parts.items())})
 
 
 def write_report(

@@ -13,6 +13,7 @@ from nearline.kept import Flag, Instance, ListOf, Mapping, Numbers, OneOf, Real,
 from nearline.representations._columns import Column, NumberColumn, StringColumn
 from nearline.representations._scales import Affine, Fit, Knots, Scale
 from nearline.representations.texts import inverse_frequencies, weighted
+from nearline.stopping import checkpoint
 from nearline.tiles import single_threaded_blas
 
 CATEGORIES = 100  # strings with more distinct values in the training rows are texts
@@ -215,5 +216,6 @@ KINDS: dict[str, Callable[[Column], type[Code] | None]] = {
 
 def code_of(name: str, column: Column, scale: Fit) -> Code | None:
     """How a column becomes numbers, from its training rows; None where all of them are missing."""
+    checkpoint()
     kind = KINDS[column.kind](column)
     return kind.fit(name, column, scale) if kind else None

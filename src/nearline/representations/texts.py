@@ -2,6 +2,7 @@
 # mypy: disallow-subclassing-any=False
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -15,6 +16,7 @@ from sklearn.preprocessing import normalize
 from nearline.arrays import Array
 from nearline.kept import kept
 from nearline.representations._base import NOTHING, Prepared, Representation, is_frame, names_of, series_of
+from nearline.tiles import steps
 
 LONG = 200  # texts of more characters on average take long to cut into runs of characters
 LARGE = 1000  # from this many texts on, a token seen in one text only is left out
@@ -62,6 +64,13 @@ def length_of(texts: list[str]) -> str:
     return "phrases" if np.mean([len(text) for text in texts]) <= LONG else "pages"
 
 
+class Watched(list[str]):
+    """A list of texts that can be stopped while somebody goes through it."""
+
+    def __iter__(self) -> Iterator[str]:
+        return steps(super().__iter__())
+
+
 @kept()
 class Documents(TransformerMixin, BaseEstimator):
     """Texts of any container (list, array, series, frame of one column) as a list of strings."""
@@ -72,7 +81,7 @@ class Documents(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> list[str]:
         """The texts as a list."""
-        return documents(X)
+        return Watched(documents(X))
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -128,7 +137,7 @@ class PreparedTexts(Prepared):
 def dampened_counts(vectorizer: CountVectorizer, texts: list[str], dtype: Any = np.float32) -> csr_matrix:
     """1 + ln(count) of every token, columns in the order of the sorted tokens; no column if there is no token."""
     try:
-        counts = vectorizer.fit_transform(texts)
+        counts = vectorizer.fit_transform(Watched(texts))
     except ValueError:  # no text has a token: this is refused by the folds, which know how to say it
         return csr_matrix((len(texts), 1), dtype=dtype)
     tf = csr_matrix(counts, dtype=dtype)

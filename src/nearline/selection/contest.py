@@ -3,8 +3,8 @@
 import os
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from time import perf_counter
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from nearline._core import thread_limit
 from nearline.arrays import Array
 from nearline.representations import Representation
+from nearline.selection.budget import Budget
 from nearline.selection.comparison import added_by_rows
 from nearline.selection.contributions import contributions_of, hits
 from nearline.selection.edges import ROUNDS, Axis, Edge, open_ends
@@ -21,13 +22,11 @@ from nearline.selection.leaderboard import Leaderboard, Skipped
 from nearline.selection.progress import Progress
 from nearline.selection.scoring import Scorer
 from nearline.selection.unit import Unit
-from nearline.tiles import side_by_side, steps
+from nearline.stopping import Deadline, OutOfTime, checkpoint, heeding
+from nearline.tiles import side_by_side
 
 LATE = "the time limit had passed"
-
-
-class OutOfTime(Exception):
-    """The time limit has passed."""
+ALL_FAMILIES = "all families"  # as what is skipped where a representation is
 
 
 @dataclass(frozen=True)
@@ -38,8 +37,9 @@ class Rules:
     preset: str
     progress: Progress
     class_weight: Any = None
-    time_limit: float | None = None  # seconds
+    budget: Budget = field(default_factory=lambda: Budget(None))
     memory: float | None = None  # bytes; None: what the machine has left
+    last_fits: int = 1  # how often the winner is fitted in the end: calibration takes several fits
 
 
 class Contest:
@@ -50,26 +50,31 @@ class Contest:
         self.units: list[Unit] = []  # that ran
         self.skipped: list[Skipped] = []
         self.interrupted = False
-        self._start = perf_counter()
+        self.to_fit: dict[
+            int, float
+        ] = {}  # seconds that a last fit of an entry, known by its id, takes about
         self._data = FoldData(rows, rules.class_weight, self._memory() / 4)
-        ways = [way for way in ways if self._usable(way)]
+        ways = [way for way in ways if self._usable(way, first=way is ways[0])]
         self._pairs = [(family, way) for family in families for way in ways if way.gives in family.takes]
         if not self._data.all_fit(ways):  # then one representation after the other
             self._pairs = [(family, way) for way in ways for family in families if way.gives in family.takes]
 
-    def _usable(self, way: Representation) -> bool:
+    def _usable(self, way: Representation, first: bool) -> bool:
         """Whether rows can be represented so, in the time there is; if not, the reason is kept."""
-        need, limit = way.seconds(self.rows.X), self.rules.time_limit
-        if limit is not None and need > 0 and need > limit - (perf_counter() - self._start):
+        budget, need = self.rules.budget, way.seconds(self.rows.X)
+        if need > max(0.0, budget.left):
             said = f"its Gram matrix would take about {need:.0f} s, more than the time limit leaves"
-            self.skipped.append(Skipped("all families", way.name, said))
+            self.skipped.append(Skipped(ALL_FAMILIES, way.name, said))
             return False
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), heeding(budget.result if first else budget.looking):
                 warnings.simplefilter("ignore")
                 self._data.largest(way)
+        except OutOfTime:
+            self.skipped.append(Skipped(ALL_FAMILIES, way.name, LATE))
+            return False
         except Exception as error:
-            self.skipped.append(Skipped("all families", way.name, _reason(error)))
+            self.skipped.append(Skipped(ALL_FAMILIES, way.name, _reason(error)))
             return False
         return True
 
@@ -81,8 +86,9 @@ class Contest:
             for unit in self._units():
                 waiting.append(unit)
             self._run_all(waiting)
-            for unit in self.units:  # after all have run: what is short is time, not families
-                self._go_on(unit)
+            with heeding(rules.budget.result), suppress(OutOfTime):
+                for unit in self.units:  # after all have run: what is short is time, not families
+                    self._go_on(unit)
         except KeyboardInterrupt:
             self.interrupted = True
             for unit in waiting:
@@ -94,28 +100,39 @@ class Contest:
             if self.rows.independent and self.rows.weights is None
             else None
         )
-        entries = [unit.entry(number) for unit in self.units for number in unit.finished()]
+        finished = [(unit, number) for unit in self.units for number in unit.finished()]
+        entries = [unit.entry(number) for unit, number in finished]
+        seconds = [rules.last_fits * self.seconds_to_fit(unit, number) for unit, number in finished]
+        self.to_fit = {id(entry): one for entry, one in zip(entries, seconds, strict=True)}
         return Leaderboard(entries, rules.scorers, self.rows.test_to_train, self.skipped, n_rows)
 
     def _run_all(self, waiting: list[Unit]) -> None:
         """Unit after unit; those that ran leave the list."""
         done, total = 0.0, sum(unit.cost for unit in waiting)
         for number in range(len(waiting)):
-            self._attempt(waiting[0], number > 0, done, total)
+            with heeding(self._bound(number)):
+                self._attempt(waiting[0], done, total)
+            self._keep_time()
             done += waiting.pop(0).cost
 
     def _units(self) -> Iterator[Unit]:
-        for family, way in self._pairs:
+        for number, (family, way) in enumerate(self._pairs):
             try:
-                with warnings.catch_warnings():
+                with warnings.catch_warnings(), heeding(self._bound(number)):
                     warnings.simplefilter("ignore")  # the fits will say it again
                     unit = self._unit(family, way)
+            except OutOfTime:
+                unit = LATE
             except Exception as error:
                 unit = _reason(error)
             if not isinstance(unit, str):
                 yield unit
             elif unit:
                 self._skip(family, way, unit)
+
+    def _bound(self, number: int) -> Deadline:
+        """What the so-manieth unit heeds: the first may be a little late, so that there is a result."""
+        return self.rules.budget.candidates if number else self.rules.budget.result
 
     def _unit(self, family: Family, way: Representation) -> Unit | str:
         """What is to run, or why not."""
@@ -133,18 +150,35 @@ class Contest:
         unit.grow(grid)
         return unit
 
-    def _attempt(self, unit: Unit, bounded: bool, done: float, total: float) -> None:
+    def _attempt(self, unit: Unit, done: float, total: float) -> None:
         """Run a unit; one that fails is skipped with the reason, one that is late keeps the candidates that finished."""
         try:
-            if bounded:
-                self._check_time()
-            self._run_folds(unit, 0, bounded, lambda part: (done + unit.cost * part) / total)
+            checkpoint()
+            self._run_folds(unit, 0, lambda part: (done + unit.cost * part) / total)
         except OutOfTime:
             self._skip(unit.family, unit.representation, LATE)
+        except KeyboardInterrupt:
+            self.units.append(unit)
+            raise
         except Exception as error:  # a user's own estimator may raise anything
             self._skip(unit.family, unit.representation, _reason(error))
             return
         self.units.append(unit)
+
+    def _keep_time(self) -> None:
+        """Reserve what it will take to fit the best so far on all rows."""
+        sign = self.rules.scorers[0].sign
+        found = [best for unit in self.units if (best := unit.best(sign)) is not None]
+        if self.rules.budget.limit is None or not found:
+            return
+        unit, number, _ = max(found, key=lambda one: one[2])
+        self.rules.budget.reserve(self.rules.last_fits * self.seconds_to_fit(unit, number))
+
+    def seconds_to_fit(self, unit: Unit, number: int) -> float:
+        """About how long it takes to fit a candidate on all rows, by what its fits on the folds took."""
+        trained = float(np.mean([len(train) for train, _ in self.rows.folds]))
+        again = len(self.rows.codes) / trained
+        return again * (unit.seconds_to_fit(number) + self._data.seconds.get(unit.representation.name, 0.0))
 
     def _go_on(self, unit: Unit) -> None:
         """Further candidates while the best of the unit, on the folds, stands at an end of its grid.
@@ -159,10 +193,11 @@ class Contest:
                 break
             first = len(unit.grid)
             try:
-                self._check_time()
-                self._check_memory(unit, further)
-                unit.grow(further)
-                self._run_folds(unit, first, True, lambda part: 1.0)
+                with heeding(self.rules.budget.candidates):
+                    checkpoint()
+                    self._check_memory(unit, further)
+                    unit.grow(further)
+                    self._run_folds(unit, first, lambda part: 1.0)
             except OutOfTime:
                 why = LATE
                 break
@@ -191,16 +226,16 @@ class Contest:
         if need > self._memory():
             raise MemoryError(f"{need / 1e9:.1f} GB are needed, {self._memory() / 1e9:.1f} GB are left")
 
-    def _run_folds(self, unit: Unit, first: int, bounded: bool, share: Callable[[float], float]) -> None:
+    def _run_folds(self, unit: Unit, first: int, share: Callable[[float], float]) -> None:
         """Candidates from number first on; warnings become their notes."""
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            self._run_candidates(unit, first, bounded, share)
+            self._run_candidates(unit, first, share)
         for warning in said:
             for notes in unit.notes[first:]:
                 notes[str(warning.message)] = None
 
-    def _run_candidates(self, unit: Unit, first: int, bounded: bool, share: Callable[[float], float]) -> None:
+    def _run_candidates(self, unit: Unit, first: int, share: Callable[[float], float]) -> None:
         """Folds side by side, if they are in memory with all that they need, and the family's fits may run so."""
         way, progress = unit.representation, self.rules.progress
         n_folds, doing = len(self.rows.folds), f"{unit.family.name} on {way.name}"
@@ -208,10 +243,9 @@ class Contest:
         finished: list[int] = []
 
         def run(f: int) -> None:
-            for outcome in steps(unit.family.outcomes(self._data.fold(way, f), unit.grid[first:])):
+            for outcome in unit.family.outcomes(self._data.fold(way, f), unit.grid[first:]):
                 self._score(unit, f, first, outcome)
-                if bounded:
-                    self._check_time()
+                checkpoint()
             finished.append(f)
             progress.advance(share(len(finished) / n_folds), doing)
 
@@ -243,11 +277,6 @@ class Contest:
 
     def _skip(self, family: Family, way: Representation, reason: str) -> None:
         self.skipped.append(Skipped(family.name, way.name, reason))
-
-    def _check_time(self) -> None:
-        limit = self.rules.time_limit
-        if limit is not None and perf_counter() - self._start > limit:
-            raise OutOfTime
 
     def _memory(self) -> float:
         return available_memory() if self.rules.memory is None else self.rules.memory

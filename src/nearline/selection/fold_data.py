@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ class FoldData:
         self.rows, self.class_weight, self.memory = rows, class_weight, memory
         self._prepared: dict[str, Any] = {}
         self._kept: dict[str, dict[int, Fold]] = {}
+        self.seconds: dict[
+            str, float
+        ] = {}  # that each representation took: what is done once, and the longest fold
 
     def all_fit(self, ways: list[Representation]) -> bool:
         """Whether the folds of all representations fit; those of the first tell how large they are."""
@@ -67,10 +71,12 @@ class FoldData:
         kept = self._kept.setdefault(way.name, {})
         if f in kept:
             return kept[f]
+        start = monotonic()
         if way.name not in self._prepared:
             self._prepared[way.name] = way.prepare(self.rows.X)
         train, test = self.rows.folds[f]
         X_train, X_test = self._prepared[way.name].fold(train, test)
+        self.seconds[way.name] = max(self.seconds.get(way.name, 0.0), monotonic() - start)
         gram = way.gives == "gram"
         squares = self._prepared[way.name].squares[test] if gram else None
         rows, codes = self.rows, self.rows.codes[train]

@@ -1,6 +1,8 @@
 """TryThemAll: every family on the user's data, chosen on folds, tested once (SPEC H5)."""
 
 import warnings
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
 
@@ -14,15 +16,17 @@ from nearline.answers import answers_of
 from nearline.arrays import Array
 from nearline.estimators._base import encoded
 from nearline.representations import representations
+from nearline.selection.budget import GRACE, Budget
 from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.chain import Chain
 from nearline.selection.checks import Finding, check
-from nearline.selection.contest import Contest, Rules
+from nearline.selection.contest import LATE, Contest, Rules
 from nearline.selection.cross_fitting import cross_fitted, gives_probabilities
 from nearline.selection.families import families
 from nearline.selection.fold_data import Rows, fitting_weights
 from nearline.selection.folds import partition
 from nearline.selection.input import NUMERIC, check_options, checked_groups, checked_rows
+from nearline.selection.last_fit import Fitted, fit_after_interrupt, last_fit
 from nearline.selection.leaderboard import Entry, Leaderboard, right_rows
 from nearline.selection.opened import LockedRows, Opened, fingerprint, intervals_of
 from nearline.selection.openings import check_record, model_key, record_opening
@@ -39,9 +43,15 @@ from nearline.selection.trivial import (
     trivial_answers,
     trivial_on_folds,
 )
+from nearline.stopping import Deadline, OutOfTime, heeding
 from nearline.visible import visible
 
+CALIBRATION_FOLDS = 5  # or as many as the rarest class has rows
 NAMES = "representation__asnumbers__columns"  # where a chain keeps the names of a table of numbers
+
+
+class InterruptedFitWarning(UserWarning):
+    """The contest was interrupted, and the chosen candidate was not fitted."""
 
 
 class LeakageWarning(UserWarning):
@@ -78,7 +88,8 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     class_weight : None, "balanced" or {label: weight}, for fitting; scores stay unweighted by it.
     refit : "train" keeps the model that was tested; "all" fits it anew on all rows once the test is open.
     nested : whether the whole procedure is cross-validated too (``nested_``).
-    time_limit : seconds after which no further candidate starts; decides how many finish, never their scores.
+    time_limit : seconds for the whole fit: checks, representations, candidates and the last fit; decides how many
+        candidates finish, never their scores.
     progress : "auto", "bar", "lines" or "silent".
     seed : decides folds and test rows.
 
@@ -157,6 +168,8 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
         """Lock the test rows, hold the contest on the others, fit the winner."""
         check_options(self)
+        budget = Budget(self.time_limit)
+        self.__dict__.pop("model_", None)  # of an earlier fit: this one may be interrupted
         if y is None:
             raise ValueError("TryThemAll requires y to be passed, but the target y is None.")
         X, y = checked_rows(self, X, y)
@@ -185,13 +198,20 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         rows = Rows(part, codes, self.classes_, weights, self._folds, independent)
         if self.calibrate not in (None, "needed"):
             self._calibration_folds(codes, groups)  # refused now rather than after the contest
-        self._keep_findings(rows, groups)
-        self._run(rows)
-        self.findings_ += [*no_better(self._against_folds(rows), "folds"), *grid_ends(self.leaderboard_)]
-        self.model_ = self._fitted(part, codes, weights, groups)
+        with heeding(budget.looking):
+            self._keep_findings(rows, groups)
+        contest = self._run(rows, budget)
+        with suppress(OutOfTime), heeding(Deadline(GRACE) if self.interrupted_ else budget.result):
+            self.findings_ += [*no_better(self._against_folds(rows), "folds"), *grid_ends(self.leaderboard_)]
+        self._fit_last(lambda entry: self._fitted(entry, part, codes, weights, groups), contest, budget)
         if self.nested and not self.interrupted_:
             self.nested_ = self._nest(rows, groups)
         return self
+
+    @property
+    def has_model(self) -> bool:
+        """Whether the chosen candidate was fitted: not if Ctrl-C came before, and the fit would have taken long."""
+        return "model_" in vars(self)
 
     def estimator(self, entry: Entry) -> Any:
         """A candidate of the leaderboard as an unfitted scikit-learn estimator that takes the data as they are."""
@@ -202,10 +222,10 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             chain.set_params(**{NAMES: names.tolist()})
         return chain
 
-    def _fitted(self, X: Any, codes: Array, weights: Array | None, groups: Any) -> Any:
-        """The chosen candidate on these rows, calibrated if asked for."""
+    def _fitted(self, entry: Entry, X: Any, codes: Array, weights: Array | None, groups: Any) -> Any:
+        """A candidate on these rows, calibrated if asked for."""
         weights = fitting_weights(codes, self.classes_, weights, self.class_weight)
-        model = self.estimator(self.chosen_)
+        model = self.estimator(entry)
         if self.calibrate == "needed":
             model = model if gives_probabilities(model) else cross_fitted(model, codes, groups, self._split)
         elif self.calibrate is not None:
@@ -220,7 +240,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
 
     def _calibration_folds(self, codes: Array, groups: Any) -> Any:
         """Folds that every class is in, by group or in time where the contest's are."""
-        n_folds = min(5, int(np.bincount(codes).min()))
+        n_folds = min(CALIBRATION_FOLDS, int(np.bincount(codes).min()))
         if n_folds < 2:
             rare = self.classes_[np.bincount(codes).argmin()]
             raise ValueError(
@@ -287,9 +307,10 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     def _families(self) -> list[Any]:
         return families(self.preset, self.include, self.exclude, self.own)
 
-    def _run(self, rows: Rows) -> None:
+    def _run(self, rows: Rows, budget: Budget) -> Contest:
         progress = as_progress(self.progress)
-        rules = Rules(self._scorers, self.preset, progress, self.class_weight, self.time_limit)
+        fits = 1 if self.calibrate is None else 1 + CALIBRATION_FOLDS
+        rules = Rules(self._scorers, self.preset, progress, self.class_weight, budget, last_fits=fits)
         ways = representations(rows.X, self.preset)
         self._ways = {way.name: way for way in ways}
         contest = Contest(rows, self._families(), ways, rules)
@@ -298,6 +319,11 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         if not len(self.leaderboard_):
             if contest.interrupted:
                 raise KeyboardInterrupt
+            if any(one.reason == LATE for one in self.leaderboard_.skipped):
+                raise ValueError(
+                    f"The time limit of {self.time_limit:g} s passed before any candidate had finished on all folds: "
+                    'give more time, fewer rows, or preset="quick".'
+                )
             reasons = "; ".join(f"{one.family}: {one.reason}" for one in self.leaderboard_.skipped)
             raise ValueError(f"No family could be tried on these data. {reasons or 'None was chosen.'}")
         self.best_ = self.leaderboard_.best
@@ -308,6 +334,28 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             )
         one_se = self.choose == "one-se"
         self.chosen_ = self.leaderboard_.one_standard_error(self.best_) if one_se else self.best_
+        return contest
+
+    def _fit_last(self, fit: Callable[[Entry], Any], contest: Contest, budget: Budget) -> None:
+        try:
+            if self.interrupted_:
+                found = fit_after_interrupt(fit, self.chosen_)
+            else:
+                others = [(entry, contest.to_fit[id(entry)]) for entry in self.leaderboard_]
+                found = last_fit(fit, self.chosen_, others, budget)
+        except KeyboardInterrupt:
+            self.interrupted_, found = True, Fitted(self.chosen_)
+        self.chosen_ = found.entry
+        if found.finding is not None:
+            self.findings_ = [found.finding, *self.findings_]
+        if found.model is not None:
+            self.model_ = found.model
+            return
+        said = (
+            f"Interrupted: {self.chosen_} was not fitted. The leaderboard is kept, and "
+            "contest.estimator(contest.chosen_).fit(X, y) fits it."
+        )
+        warnings.warn(said, InterruptedFitWarning, stacklevel=3)
 
     def _nest(self, rows: Rows, groups: Any) -> dict[str, Array]:
         """Scores of the whole procedure, each outer fold choosing for itself; if interrupted, of the folds done."""
@@ -375,7 +423,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
                 codes = np.searchsorted(self.classes_, y[rows])
                 weights = None if weights is None else weights[rows]
                 groups = None if groups is None else groups[rows]
-                self.model_ = self._fitted(_safe_indexing(X, rows), codes, weights, groups)
+                self.model_ = self._fitted(self.chosen_, _safe_indexing(X, rows), codes, weights, groups)
         openings, models = self.openings_, self._tested
         if record is not None:
             kept = record_opening(record, self._key, model_key(self._opened.model, self._opened.answers))
@@ -417,7 +465,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     @property
     def calibration_(self) -> str | None:
         """How the model's probabilities were calibrated: a method, "none" where its own are better; None if they were not."""
-        model = self.model_
+        model = vars(self).get("model_")
         return str(model.method_) if isinstance(model, CalibratedClassifier) else None
 
     @property
@@ -429,7 +477,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         self, most: int | None = None, *, places: Array | None = None
     ) -> tuple[Any, Array, Array]:
         """Rows, labels and row numbers of the training part: all, so many of them by chance, or those at some places."""
-        check_is_fitted(self, "model_")
+        check_is_fitted(self, "leaderboard_")
         X, y, numbers = self._all[0], self._all[1], self._train if places is None else self._train[places]
         if most is not None and len(numbers) > most:
             numbers = np.sort(np.random.default_rng(0).permutation(numbers)[:most])

@@ -75,6 +75,20 @@ class Unit:
         """Numbers of the candidates that were scored on every fold."""
         return [number for number in range(len(self.grid)) if self.done[number].all()]
 
+    def best(self, sign: float) -> "tuple[Unit, int, float] | None":
+        """This unit, the number of its best candidate and its mean score, the larger the better; None: none has one."""
+        means = {number: sign * float(self.scores[0, number].mean()) for number in self.finished()}
+        known = {number: mean for number, mean in means.items() if not np.isnan(mean)}
+        if not known:
+            return None
+        number = max(known, key=known.__getitem__)
+        return self, number, known[number]
+
+    def seconds_to_fit(self, number: int) -> float:
+        """Of a fit on a fold. A candidate of a warm path owes its speed to those before it: alone it takes all of them."""
+        seconds = self.spent[0].mean(axis=1)
+        return float(seconds.sum() if self.family.warm else seconds[number])
+
     def entry(self, number: int) -> Entry:
         """A candidate as the leaderboard has it."""
         fit_seconds, predict_seconds = self.spent[:, number].mean(axis=1)

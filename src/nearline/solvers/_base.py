@@ -17,6 +17,7 @@ from nearline.risk import Risk
 from nearline.solvers._certifier import Certifier
 from nearline.solvers._goal import Goal, checked_scale
 from nearline.solvers._state import State, Status
+from nearline.stopping import checkpoint
 from nearline.tiles import single_threaded_blas
 
 
@@ -207,6 +208,7 @@ def _loop(
         watch = Certifier(risk, goal, state.point, descends=chosen.descends)
         done, n_iter = watch.check(state, 0, False), 0
         while not done and n_iter < limit:
+            checkpoint()
             state = chosen.step(risk, state)
             n_iter += 1
             trace.append(state.point.value)

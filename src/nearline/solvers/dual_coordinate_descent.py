@@ -15,7 +15,7 @@ from nearline.solvers._dual_geometry import Geometry, choose_geometry
 from nearline.solvers._goal import Goal
 from nearline.solvers._refusals import needs_elastic
 from nearline.solvers._state import State
-from nearline.tiles import single_threaded_blas
+from nearline.tiles import single_threaded_blas, steps
 
 SERVED = ("hinge", "squared-hinge", "logistic", "crammer-singer", "weston-watkins")
 TURNS = 25  # moves of the center in one step
@@ -127,7 +127,7 @@ class DualCoordinateDescent(Solver):
         goal = max(0.1 * before, 0.8 * enough) if before > enough else 0.3 * before
         goal = min(goal, 0.03 * risk.null_value)
         with single_threaded_blas:
-            for _ in range(TURNS):
+            for _ in steps(range(TURNS)):
                 self._turn(risk, state, goal)
                 if state.gaps.sum() <= goal:
                     break

@@ -17,7 +17,10 @@ import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array
+from nearline.tiles import steps
 
+WORK = 1e8  # rows times steps of one call of the core: nobody can stop it meanwhile
+FEWEST_STEPS = 1000
 WORKING_SET = 1024  # rows that are solved at a time where the Gram matrix does not fit
 
 
@@ -79,8 +82,15 @@ def smo(
 ) -> list[tuple[float, int]]:
     """Solve problems over one Gram matrix at the same time, in place; violation and number of steps of each."""
     starts, at, y, C, beta, F = _joined(problems)
-    results = np.empty((len(problems), 2))
-    _core.smo(np.ascontiguousarray(K), at, starts, y, C, beta, F, tol, max_iter, shrinking, results)
+    results, taken, K = np.empty((len(problems), 2)), np.zeros(len(problems)), np.ascontiguousarray(K)
+    some = max(FEWEST_STEPS, int(WORK // max(1, len(y))))
+    for begin in steps(range(0, max(1, max_iter), some)):
+        most = min(some, max_iter - begin)
+        _core.smo(K, at, starts, y, C, beta, F, tol, most, shrinking, results)
+        taken += results[:, 1]
+        if (results[:, 1] < most).all():
+            break
+    results[:, 1] = taken
     for p, start, end in zip(problems, starts, starts[1:], strict=False):
         p.beta, p.F = beta[start:end], F[start:end]
     return [(float(violation), int(steps)) for violation, steps in results]

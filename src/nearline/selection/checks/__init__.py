@@ -15,6 +15,7 @@ from nearline.selection.checks._columns import identifier, time_order, time_stam
 from nearline.selection.checks._rows import own_test_rows_in_training, rows_in_train_and_test
 from nearline.selection.checks._split import groups_split, rare_class, unseen_class
 from nearline.selection.checks._target import column_determines_target
+from nearline.stopping import OutOfTime, checkpoint
 
 __all__ = ["CHECKS", "Case", "Concerned", "Finding", "check"]
 
@@ -70,5 +71,16 @@ def check(
         own_test=own_test,
     )
     case = replace(case, rows=rows, test_rows=test_rows)
-    found = [finding for function in CHECKS.values() for finding in function(case)]
+    found: list[Finding] = []
+    waiting = list(CHECKS)
+    try:
+        while waiting:
+            checkpoint()
+            found += CHECKS[waiting[0]](case)
+            waiting.pop(0)
+    except OutOfTime:
+        said = f"The time limit left no time for {len(waiting)} checks: {', '.join(waiting)}."
+        found.append(
+            Finding("checks-left-out", "note", "checks", said, "Give more time, or call check() by itself.")
+        )
     return sorted(found, key=lambda finding: finding.severity != "warning")

@@ -10,6 +10,7 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.selection.checks._keys import joint_keys
 from nearline.selection.checks._table import Column, Table, as_table, encode
+from nearline.tiles import steps
 
 SAMPLE_ROWS = 6_000
 SAMPLE_CELLS = 1_500_000
@@ -95,7 +96,7 @@ class Case:
 
     def columns(self, places: Sequence[int]) -> list[Column]:
         """These columns, of the sampled rows."""
-        return [self.table.column(int(j), self.sample) for j in places]
+        return [self.table.column(int(j), self.sample) for j in steps(places)]
 
 
 def as_case(

@@ -85,6 +85,7 @@ class Family(ABC):
     threads: ClassVar[bool] = True  # whether folds may run at the same time
     takes: ClassVar[tuple[str, ...]] = ("numbers",)  # which representations: of numbers, of kernel values
     path: ClassVar[str | None] = None  # the parameter along which models get simpler as it grows
+    warm: ClassVar[bool] = False  # whether each candidate starts where the last one ended
 
     def refuses(self, fold: Fold) -> str | None:
         """Why these data are not for this family, if so; "" where that goes without saying."""

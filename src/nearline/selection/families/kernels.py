@@ -110,6 +110,8 @@ class KernelFamily(Family):
 class SupportVectors(KernelFamily):
     """Kernel SVM: from small C to large, each from the last."""
 
+    warm: ClassVar[bool] = True
+
     def estimator(self, parameters: dict[str, Any]) -> Any:
         return KernelSVM(**parameters)
 
@@ -189,6 +191,8 @@ class KernelRidge(KernelFamily):
 @dataclass(frozen=True)
 class KernelLogistic(KernelFamily):
     """Kernel logistic regression: one Cholesky factorization, then a warm path."""
+
+    warm: ClassVar[bool] = True
 
     def estimator(self, parameters: dict[str, Any]) -> Any:
         return KernelLogisticRegression(**parameters)

@@ -39,6 +39,7 @@ class Path(Family):
     tol: float = TOL
     effort: float = 30.0  # passes over the rows per alpha, roughly
     path: ClassVar[str | None] = "alpha"
+    warm: ClassVar[bool] = True
 
     def refuses(self, fold: Fold) -> str | None:
         if self.several and fold.n_classes == 2:

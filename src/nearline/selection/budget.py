@@ -1,0 +1,28 @@
+"""Budget: what a time limit leaves to each part of a contest, from the first look at the data to the last fit."""
+
+from nearline.stopping import Deadline
+
+PATIENCE = 3.0  # seconds beyond the limit in which a first result, and the last fit, may still end
+LOOKING = 0.5  # share of the limit that checks, and representations after the first, may take
+GRACE = 0.7  # seconds that the last fit has after Ctrl-C
+
+
+class Budget:
+    """Seconds for a whole fit; None: as many as it takes."""
+
+    def __init__(self, limit: float | None) -> None:
+        self.limit = limit
+        self.looking = Deadline(None if limit is None else LOOKING * limit)
+        self.candidates = Deadline(limit)
+        self.result = Deadline(None if limit is None else limit + PATIENCE)
+
+    @property
+    def left(self) -> float:
+        """Seconds that candidates still have."""
+        limit = self.candidates.seconds
+        return float("inf") if limit is None else limit - self.candidates.spent
+
+    def reserve(self, seconds: float) -> None:
+        """Keep time for the last fit: candidates end earlier."""
+        if self.limit is not None:
+            self.candidates.seconds = self.limit - seconds

@@ -1,0 +1,56 @@
+"""The last fit: the chosen candidate on the whole training part, in the time that is left."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nearline.selection.budget import GRACE, Budget
+from nearline.selection.checks import Finding
+from nearline.selection.leaderboard import Entry
+from nearline.stopping import Deadline, OutOfTime, heeding
+
+QUICK = 0.5  # seconds: candidates that may be fitted when the time is over
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted candidate. Without a model: it was interrupted."""
+
+    entry: Entry
+    model: Any = None
+    finding: Finding | None = None
+
+
+def last_fit(
+    fit: Callable[[Entry], Any], chosen: Entry, others: Sequence[tuple[Entry, float]], budget: Budget
+) -> Fitted:
+    """The chosen candidate or, where the time limit does not allow it, the best of those that are fitted at once.
+
+    ``others`` are all candidates, the best first, each with the seconds that its fit takes, about.
+    """
+    try:
+        with heeding(budget.result):
+            return Fitted(chosen, fit(chosen))
+    except OutOfTime:
+        quick = [entry for entry, seconds in others if seconds <= QUICK and entry is not chosen]
+        slow = [entry for entry, _ in sorted(others, key=lambda one: one[1]) if entry is not chosen]
+        if not (quick or slow):
+            raise
+        other = (quick or slow)[0]
+        finding = Finding(
+            "time-limit",
+            "warning",
+            str(chosen),
+            f"it is the best on the folds, but was not fitted in the time limit; {other} was fitted in its place.",
+            "Give more time.",
+        )
+        return Fitted(other, fit(other), finding)
+
+
+def fit_after_interrupt(fit: Callable[[Entry], Any], chosen: Entry) -> Fitted:
+    """The chosen candidate, if that takes a moment only: who pressed Ctrl-C does not want to wait."""
+    try:
+        with heeding(Deadline(GRACE)):
+            return Fitted(chosen, fit(chosen))
+    except OutOfTime:
+        return Fitted(chosen)

@@ -1,0 +1,361 @@
+"""Long work ends when it is not wanted any more. Moments are counted in checkpoints: no test looks at a clock."""
+
+import json
+import signal
+import threading
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.exceptions import NotFittedError
+
+from nearline import Index, TryThemAll, _core, check, tiles
+from nearline.cli import _signals
+from nearline.kernels import RBF
+from nearline.neighbors import exact
+from nearline.selection import budget as budgets
+from nearline.selection.families import FAMILIES, Fold
+from nearline.selection.last_fit import last_fit
+from nearline.selection.try_all import InterruptedFitWarning
+from nearline.solvers import smo as smo_module
+from nearline.solvers.smo import Problem, certificates, smo
+from nearline.stopping import Deadline, OutOfTime, Stop, Stopped, checkpoint, current, heeding
+
+
+class Counted(Stop):
+    """Raises at the so-manieth checkpoint; counts them."""
+
+    def __init__(self, at=float("inf"), error=Stopped):
+        super().__init__()
+        self.at, self.error, self.count, self.lock = at, error, 0, threading.Lock()
+
+    def check(self):
+        with self.lock:
+            self.count += 1
+            late = self.count >= self.at
+        if late:
+            self.at = float("inf")  # who goes on after it is not stopped again
+            raise self.error
+
+
+def rows_of(n=240, d=5, classes=3):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    return X, (X @ rng.normal(size=(d, classes)) + 0.5 * rng.normal(size=(n, classes))).argmax(axis=1)
+
+
+def test_a_stop_ends_the_work_under_it_and_what_is_under_that():
+    outer = Stop()
+    with heeding(outer):
+        inner = Stop()
+        with heeding(inner):
+            checkpoint()
+            outer.request()
+            with pytest.raises(Stopped):
+                checkpoint()
+        with heeding(None):
+            checkpoint()
+    assert current() is None
+    checkpoint()
+
+
+def test_a_deadline_comes_by_itself(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("nearline.stopping.monotonic", lambda: now[0])
+    deadline, never = Deadline(5.0), Deadline(None)
+    now[0] = 5.0
+    deadline.check()
+    now[0] = 5.1
+    never.check()
+    with pytest.raises(OutOfTime):
+        deadline.check()
+
+
+def test_threads_heed_what_the_call_heeds():
+    before, done = _core.thread_limit(), []
+    _core.set_thread_limit(2)
+    try:
+        with heeding(Counted(6, OutOfTime)), pytest.raises(OutOfTime):
+            tiles.map_tiles(lambda item: done.extend(tiles.steps(range(100))), [0, 1], work=1e9)
+    finally:
+        _core.set_thread_limit(before)
+    assert not done or len(done) < 200
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if "numbers" in FAMILIES[name].takes])
+def test_every_family_can_be_stopped(name):
+    """A checkpoint a candidate at least, but for those that take one pass over the rows."""
+    X, y = rows_of(4200 if "low-rank" in name else 240)
+    X = np.abs(X) if "multinomial" in name else X
+    family, m = FAMILIES[name], len(X) - 100
+    fold = Fold(X[:m], y[:m], None, X[m:], np.arange(3))
+    if family.refuses(fold) is not None:
+        pytest.skip("not for these rows")
+    grid = family.grid(fold, "quick")
+    counted = Counted()
+    with warnings.catch_warnings(), heeding(counted):
+        warnings.simplefilter("ignore")
+        whole = [outcome.answers.labels for outcome in family.outcomes(fold, grid)]
+    one_pass = name.startswith(("majority", "nearest", "naive", "linear disc", "perceptron", "kernel least"))
+    assert counted.count >= (0 if one_pass else 1)
+    if counted.count:
+        with warnings.catch_warnings(), heeding(Counted(counted.count)):
+            warnings.simplefilter("ignore")
+            with pytest.raises(Stopped):
+                list(family.outcomes(fold, grid))
+    again = [outcome.answers.labels for outcome in family.outcomes(fold, grid)]
+    for one, other in zip(whole, again, strict=True):  # what was stopped leaves nothing behind
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("metric", ["l2", "l1", "cosine", "l-infinity"])
+@pytest.mark.parametrize("kind", ["rows", "bytes", "sparse", "groups", "few"])
+def test_searches_in_slices_are_the_same(metric, kind, monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 4, size=(100 if kind == "few" else 700, 30)).astype(float)
+    X = X + 0.25 * (kind == "rows")
+    rows = csr_matrix(X) if kind == "sparse" and metric == "cosine" else X
+    groups = (np.arange(400) % 5, np.arange(len(X)) % 5) if kind == "groups" else None
+    queries = rows[:400] if len(X) >= 400 else np.repeat(rows, 4, axis=0)
+
+    def found():
+        given = None if groups is None else groups
+        return Index(rows, metric).search(queries, 7, groups=given)
+
+    whole = found()
+    monkeypatch.setattr(exact, "PAIRS", 1.0)
+    before = _core.thread_limit()
+    _core.set_thread_limit(1)
+    try:
+        counted = Counted()
+        with heeding(counted):
+            sliced = found()
+    finally:
+        _core.set_thread_limit(before)
+    assert counted.count >= 6
+    np.testing.assert_array_equal(sliced.distances, whole.distances)
+    np.testing.assert_array_equal(sliced.indices, whole.indices)
+    np.testing.assert_array_equal(sliced.boundary.starts, whole.boundary.starts)
+    np.testing.assert_array_equal(sliced.boundary.values, whole.boundary.values)
+
+
+def test_smo_in_slices_ends_at_the_same_tolerance(monkeypatch):
+    X, y = rows_of(200, classes=2)
+    K, signs = RBF(0.3)(X), 2.0 * y - 1.0
+    steps = {}
+    for work in (1e8, 0.0):
+        monkeypatch.setattr(smo_module, "WORK", work)
+        monkeypatch.setattr(smo_module, "FEWEST_STEPS", 20)
+        problem, counted = Problem.new(np.arange(200), signs, np.full(200, 10.0)), Counted()
+        with heeding(counted):
+            ((violation, steps[work]),) = smo(K, [problem], tol=1e-3)
+        assert violation <= 1e-3
+        assert certificates([problem])[0].gap < 1e-2
+        np.testing.assert_allclose(problem.F, K @ problem.beta - signs, atol=1e-9)
+    assert counted.count > 3
+    ((_, few),) = smo(K, [Problem.new(np.arange(200), signs, np.full(200, 10.0))], tol=1e-3, max_iter=30)
+    assert few == 30
+
+
+QUICK = ["majority", "nearest centroid", "k-NN, L2", "logistic, L2"]
+
+
+def contest_of(**options):
+    return TryThemAll("quick", **{"include": QUICK, "progress": "silent", "folds": 3} | options)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.4, 0.7, 0.95])
+def test_interrupted_at_any_moment_keeps_what_has_finished(share, monkeypatch):
+    monkeypatch.setattr("nearline.selection.try_all.GRACE", 1e6)
+    monkeypatch.setattr("nearline.selection.last_fit.GRACE", 1e6)
+    X, y = rows_of()
+    whole, counted = contest_of(), Counted()
+    with heeding(counted):
+        whole.fit(X, y)
+    known = {(str(e), e.representation): e.scores["accuracy"] for e in whole.leaderboard_}
+    short = contest_of()
+    with warnings.catch_warnings(), heeding(Counted(int(share * counted.count), KeyboardInterrupt)):
+        warnings.simplefilter("ignore", InterruptedFitWarning)
+        try:
+            short.fit(X, y)
+        except KeyboardInterrupt:  # nothing had finished
+            assert share < 0.3
+            return
+    assert short.interrupted_
+    assert len(short.leaderboard_) > 0
+    for entry in short.leaderboard_:
+        np.testing.assert_array_equal(entry.scores["accuracy"], known[str(entry), entry.representation])
+
+
+def test_what_would_take_long_is_not_fitted_after_ctrl_c(monkeypatch):
+    monkeypatch.setattr("nearline.selection.last_fit.GRACE", -1.0)
+    X, y = rows_of()
+    contest = contest_of(include=["logistic, L2"]).fit(X, y)
+    assert contest.has_model
+    attempt = contest_module().Contest._go_on
+
+    def interrupted(self, unit):
+        attempt(self, unit)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(contest_module().Contest, "_go_on", interrupted)
+    with pytest.warns(InterruptedFitWarning, match="was not fitted. The leaderboard is kept"):
+        contest.fit(X, y)
+    assert contest.interrupted_
+    assert not contest.has_model
+    assert len(contest.leaderboard_) > 3
+    with pytest.raises(NotFittedError):
+        contest.predict(X)
+    assert contest.estimator(contest.chosen_).fit(X, y).score(X, y) > 0.8
+
+
+def contest_module():
+    from nearline.selection import contest
+
+    return contest
+
+
+def test_a_winner_that_is_late_is_replaced_by_one_that_is_quick():
+    X, y = rows_of()
+    board = contest_of().fit(X, y).leaderboard_
+    best, second, third = list(board)[:3]
+    tried = []
+
+    def fit(entry):
+        tried.append(entry)
+        if entry is best:
+            raise OutOfTime
+        return f"fitted {entry}"
+
+    seconds = {id(best): 9.0, id(second): 8.0, id(third): 0.1}
+    some = [(entry, seconds[id(entry)]) for entry in (best, second, third)]
+    found = last_fit(fit, best, some, budgets.Budget(1.0))
+    assert tried == [best, third]
+    assert found.model == f"fitted {third}"
+    assert f"{third} was fitted in its place" in found.finding.message
+    slow = last_fit(fit, best, some[:2], budgets.Budget(1.0))  # none is quick: the quickest
+    assert slow.entry is second
+    with pytest.raises(OutOfTime):
+        last_fit(fit, best, some[:1], budgets.Budget(1.0))
+
+
+def test_time_is_kept_for_the_last_fit():
+    budget = budgets.Budget(100.0)
+    budget.reserve(30.0)
+    assert 60.0 < budget.left <= 70.0
+    endless = budgets.Budget(None)
+    endless.reserve(30.0)
+    assert endless.left == np.inf
+
+
+def test_a_limit_that_leaves_no_time_says_so(monkeypatch):
+    monkeypatch.setattr(budgets, "PATIENCE", -1.0)
+    with pytest.raises(
+        ValueError, match=r"The time limit of 1e-09 s passed before any candidate had finished"
+    ):
+        contest_of(time_limit=1e-9).fit(*rows_of())
+
+
+def test_representations_that_are_late_are_skipped(monkeypatch):
+    monkeypatch.setattr(budgets, "LOOKING", -1.0)
+    texts = [f"a text with number {i} and {'good' if i % 2 else 'bad'} words" for i in range(60)]
+    contest = contest_of(include=["majority", "naive Bayes, multinomial"], time_limit=1e6)
+    contest.set_params(preset="default").fit(texts, np.arange(60) % 2)
+    late = [one for one in contest.leaderboard_.skipped if one.family == "all families"]
+    assert [(one.representation, one.reason) for one in late] == [("characters", "the time limit had passed")]
+    assert {entry.representation for entry in contest.leaderboard_} == {"words"}
+    left = [one for one in contest.findings_ if one.name == "checks-left-out"]
+    assert len(left) == 1
+
+
+def test_checks_that_are_late_are_named():
+    X, y = rows_of()
+    with heeding(Counted(4, OutOfTime)):
+        found = check(X, y)
+    assert [one.name for one in found] == ["checks-left-out"]
+    assert "rare-class" in found[0].message
+
+
+def test_the_first_signal_interrupts_and_the_second_ends():
+    before = signal.getsignal(signal.SIGTERM)
+    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        with _signals.heeded() as heard:
+            if signal.getsignal(number) is signal.SIG_IGN:
+                continue
+            with pytest.raises(KeyboardInterrupt):
+                signal.raise_signal(number)
+            assert heard.exit_code(130) == code
+            assert heard.exit_code(1) == 1
+            with pytest.raises(SystemExit) as end:
+                signal.raise_signal(signal.SIGTERM)
+            assert end.value.code == 143
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize("at", [2, 3, 5])
+def test_sigterm_keeps_what_ctrl_c_keeps(at, tmp_path, capsys, monkeypatch):
+    from nearline.cli._app import run
+
+    Contest, tried = contest_module().Contest, []
+    attempt = Contest._attempt
+
+    def stopped(self, unit, *rest):
+        tried.append(unit)
+        if len(tried) == at:
+            signal.raise_signal(signal.SIGTERM)
+        attempt(self, unit, *rest)
+
+    monkeypatch.setattr(Contest, "_attempt", stopped)
+    monkeypatch.setattr("nearline.cli._ending.MOMENT", 1e6)
+    monkeypatch.setattr("nearline.selection.last_fit.GRACE", 1e6)
+    out, data = tmp_path / "out", table_in(tmp_path)
+    assert run(["try", data, "-t", "y", "--preset", "quick", "--cv", "3", "-q", "--out", str(out)]) == 143
+    result = json.loads((out / "result.json").read_text())
+    assert result["interrupted"]
+    assert result["fitted"]
+    assert result["candidates"] > 0
+    assert result["left_out"] == []
+    names = {"report.html", "model.nearline", "leaderboard.csv", "result.json"}
+    assert {path.name for path in out.iterdir()} == names
+    assert "interrupted: what had finished is shown" in capsys.readouterr().out
+
+
+def test_a_signal_that_leaves_no_time_for_the_last_fit_keeps_the_leaderboard(tmp_path, capsys, monkeypatch):
+    from nearline.cli._app import run
+
+    monkeypatch.setattr("nearline.selection.last_fit.GRACE", -1.0)
+    monkeypatch.setattr(contest_module().Contest, "_go_on", lambda *_: signal.raise_signal(signal.SIGTERM))
+    out = tmp_path / "out"
+    fast = ["--preset", "quick", "--include", "logistic", "--cv", "3", "-q", "--out", str(out)]
+    assert run(["try", table_in(tmp_path), "-t", "y", *fast]) == 143
+    assert {path.name for path in out.iterdir()} == {"leaderboard.csv", "result.json"}
+    assert json.loads((out / "result.json").read_text())["fitted"] is False
+    assert "for a model try again with --include 'logistic, L2'" in capsys.readouterr().out
+
+
+def table_in(folder):
+    X, y = rows_of(120)
+    lines = [",".join([*(f"{value:.4f}" for value in row), f"class{c}"]) for row, c in zip(X, y, strict=True)]
+    path = folder / "rows.csv"
+    path.write_text("a,b,c,d,e,y\n" + "\n".join(lines) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize("moment", ["open_test", "write_report"])
+def test_a_signal_after_the_contest_loses_nothing_but_the_rest(moment, tmp_path, monkeypatch):
+    import nearline.report
+    from nearline.cli._app import run
+
+    def stopped(*_, **__):
+        signal.raise_signal(signal.SIGTERM)
+
+    place = {"open_test": TryThemAll, "write_report": nearline.report}[moment]
+    monkeypatch.setattr(place, moment, stopped)
+    monkeypatch.setattr("nearline.cli._ending.MOMENT", -1.0)
+    out = tmp_path / "out"
+    fast = ["--preset", "quick", "--include", "logistic", "--cv", "3", "-q", "--out", str(out)]
+    assert run(["try", table_in(tmp_path), "-t", "y", *fast]) == 143
+    assert {path.name for path in out.iterdir()} == {"leaderboard.csv", "result.json", "model.nearline"}
+    left_out = json.loads((out / "result.json").read_text())["left_out"]
+    assert left_out == (["the test", "the report"] if moment == "open_test" else ["the report"])
