@@ -4,10 +4,10 @@ import os
 import sys
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # A busy machine is slow now and then: no test depends on the clock.
-settings.register_profile("nearline", deadline=None)
+settings.register_profile("nearline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("nearline")
 
 os.environ.setdefault("MPLBACKEND", "Agg")

@@ -207,12 +207,12 @@ def test_peers_minimize_the_same_risk(
 
 def test_homes_are_processes_that_can_be_ended() -> None:
     with Pool() as pool:
-        assert pool.call(SKLEARN, partial(divmod, 7, 2), 60.0) == (3, 1)
+        assert pool.call(SKLEARN, partial(divmod, 7, 2), 600.0) == (3, 1)
         with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-            pool.call(SKLEARN, partial(divmod, 7, 0), 60.0)
+            pool.call(SKLEARN, partial(divmod, 7, 0), 600.0)
         with pytest.raises(TooSlow):
             pool.call(SKLEARN, partial(time.sleep, 600.0), 0.1)
-        assert pool.call(SKLEARN, partial(divmod, 9, 2), 60.0) == (4, 1)
+        assert pool.call(SKLEARN, partial(divmod, 9, 2), 600.0) == (4, 1)
 
 
 def test_contests_are_listed_and_chosen_by_name(capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,7 +36,6 @@ from nearline.selection.reliability import brier_score, reliability_curve
 
 IRIS = load_iris(return_X_y=True)
 FOLDED = "folds are drawn by row number, so that repeated rows fall into other folds than a weighted one"
-OWN = "the check wants the most probable class, but labels are the estimator's own"
 REASONS = {
     "check_sample_weight_equivalence_on_dense_data": FOLDED,
     "check_sample_weight_equivalence_on_sparse_data": FOLDED,
@@ -48,9 +47,7 @@ REASONS = {
         CalibratedClassifier(LogisticRegression(solver="newton", tol=1e-10), folds=3),
         CalibratedClassifier(LogisticRegression(), method="sigmoid", folds=3),
     ],
-    expected_failed_checks=lambda model: (
-        REASONS | ({"check_classifiers_train": OWN} if model.method == "sigmoid" else {})
-    ),
+    expected_failed_checks=lambda model: REASONS,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -65,11 +65,6 @@ REASONS = {
     "MultinomialNB": {
         "check_decision_proba_consistency": "the check's rows are negative, which counts cannot be"
     },
-    "Perceptron": {
-        "check_class_weight_classifiers": "once the heavy class is right, nothing moves the boundary",
-        "check_sample_weight_equivalence_on_dense_data": "a repeated row is corrected again only if still mistaken",
-        "check_sample_weight_equivalence_on_sparse_data": "a repeated row is corrected again only if still mistaken",
-    },
 }
 
 

@@ -317,32 +317,42 @@ def test_smaller_lists_are_the_first_of_longer_ones(metric):
             np.testing.assert_array_equal(first.boundary[i], alone.boundary[i])
 
 
-SCRIPT = """
-import sys, numpy as np, nearline
-from nearline.neighbors.index import Index
-from nearline.neighbors.metrics import METRICS
-rng = np.random.default_rng(11)
-X = np.rint(20 * rng.standard_normal((1500, 7)) @ rng.standard_normal((7, 45))).astype(np.float32) / 8
-out = {}
-with nearline.num_threads(int(sys.argv[2])):
+def lists_of_every_metric():
+    """Distances, indices and ties of a search with each metric."""
+    rng = np.random.default_rng(11)
+    X = np.rint(20 * rng.standard_normal((1500, 7)) @ rng.standard_normal((7, 45))).astype(np.float32) / 8
+    out = {}
     for name in METRICS:
-        if name == "precomputed": continue
+        if name == "precomputed":
+            continue
         rows = X > 0 if name == "jaccard" else X
         found = Index(rows, name, algorithm="exact").search(rows[:150], 9)
-        out[name + "/d"], out[name + "/i"] = found.distances, found.indices
-        out[name + "/t"], out[name + "/s"] = found.boundary.values, found.boundary.starts
-np.savez(sys.argv[1], **out)
+        out[f"{name}/d"], out[f"{name}/i"] = found.distances, found.indices
+        out[f"{name}/t"], out[f"{name}/s"] = found.boundary.values, found.boundary.starts
+    return out
+
+
+PORTABLE = """
+import sys, numpy as np
+sys.path.insert(0, sys.argv[2])
+from nearline import _core, num_threads
+from test_index import lists_of_every_metric
+assert _core.isa == "portable"
+with num_threads(2):
+    np.savez(sys.argv[1], **lists_of_every_metric())
 """
 
 
 def test_the_same_answer_on_every_instruction_set_and_number_of_threads(tmp_path):
     results = []
-    for isa, threads in ((None, 1), (None, 2), (None, 3), ("portable", 2)):
-        path = tmp_path / f"{isa}-{threads}.npz"
-        environment = {**os.environ, **({"NEARLINE_ISA": isa} if isa else {})}
-        subprocess.run([sys.executable, "-c", SCRIPT, str(path), str(threads)], check=True, env=environment)
-        with np.load(path) as arrays:
-            results.append(dict(arrays))
+    for threads in (1, 2, 3):
+        with num_threads(threads):
+            results.append(lists_of_every_metric())
+    path, environment = tmp_path / "portable.npz", {**os.environ, "NEARLINE_ISA": "portable"}
+    command = [sys.executable, "-c", PORTABLE, str(path), os.path.dirname(__file__)]
+    subprocess.run(command, check=True, env=environment)
+    with np.load(path) as arrays:
+        results.append(dict(arrays))
     for other in results[1:]:
         for key, value in results[0].items():
             np.testing.assert_array_equal(other[key], value, err_msg=key)

@@ -26,16 +26,14 @@ from nearline.losses import LOSSES
 from nearline.solvers import PerceptronRule
 from nearline.solvers.perceptron import MULTICLASS, no_longer_helps, perceptron_rule
 
-# A weight scales a correction and no more: a repeated row is corrected again only if it is still mistaken, and once the
-# heavy class is right, nothing moves the boundary further from it.
-WEIGHTS_SCALE_CORRECTIONS = dict.fromkeys(
-    (
-        "check_class_weight_classifiers",
-        "check_sample_weight_equivalence_on_dense_data",
-        "check_sample_weight_equivalence_on_sparse_data",
-    ),
-    "a weight scales a correction and no more",
+# A weight scales a correction and no more.
+REPEATED = dict.fromkeys(
+    ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
+    "a repeated row is corrected again only if it is still mistaken",
 )
+HEAVY = {
+    "check_class_weight_classifiers": "once the heavy class is right, nothing moves the boundary further from it"
+}
 
 
 @pytest.mark.filterwarnings("ignore::nearline.solvers.ConvergenceWarning")
@@ -45,7 +43,8 @@ WEIGHTS_SCALE_CORRECTIONS = dict.fromkeys(
         Perceptron("one-vs-rest", averaged=True, max_iter=20, seed=0),
         Perceptron("argmax", averaged=True),
     ],
-    expected_failed_checks=lambda model: WEIGHTS_SCALE_CORRECTIONS,
+    # In 20 passes, of one class against the rest, the heavy class is not yet right.
+    expected_failed_checks=lambda model: REPEATED if model.max_iter == 20 else REPEATED | HEAVY,
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -1,14 +1,12 @@
 """Kernels of strings against their definitions by enumeration; symmetry, threads, odd input."""
 
-import signal
-import threading
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import nearline
+from conftest import interrupted
 from nearline.kernels.algebra import Normalized
 from nearline.kernels.psd import is_psd
 from nearline.kernels.strings import Spectrum, Subsequence
@@ -195,14 +193,8 @@ def test_parameters_are_checked(make):
 
 def test_ctrl_c_ends_it():
     strings = ["ab" * 8000] * 64  # about a minute of work
-    # Where a shell starts jobs in the background, they ignore the signal.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            Subsequence(3)(strings)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with interrupted():
+        Subsequence(3)(strings)
 
 
 def test_dna_of_promoters_is_told_apart(shared_data):

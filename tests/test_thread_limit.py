@@ -64,29 +64,6 @@ def test_threadpoolctl_limits_hold():
     assert nearline.get_num_threads() == before
 
 
-def gradient_of_tiny_problem(_):
-    X, targets = tiny_problem(3, n=2000, d=40)
-    risk = Risk(X, targets, loss="softmax")
-    return risk.at(risk.zeros()).gradient.flat
-
-
-def test_forked_children_work():
-    """A child forked after the core was used computes the same numbers."""
-    if not hasattr(os, "fork"):
-        pytest.skip("no fork on this system")
-    expected = gradient_of_tiny_problem(0)
-    code = (
-        "import sys, os; sys.path.insert(0, 'tests')\n"
-        "from test_thread_limit import gradient_of_tiny_problem as f\n"
-        "import multiprocessing as mp\n"
-        "f(0)\n"
-        "with mp.get_context('fork').Pool(2) as pool:\n"
-        "    sys.stdout.buffer.write(pool.map(f, range(2))[1].tobytes())\n"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, timeout=120, check=True)
-    np.testing.assert_array_equal(np.frombuffer(run.stdout), expected)
-
-
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
 def test_risk_survives_a_pickle(sparse):
     """A risk can be sent to another process."""

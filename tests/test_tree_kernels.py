@@ -2,8 +2,6 @@
 
 import copy
 import pickle
-import signal
-import threading
 
 import numpy as np
 import pytest
@@ -12,6 +10,7 @@ from hypothesis import strategies as st
 
 import nearline
 import oracle
+from conftest import interrupted
 from nearline.data import read
 from nearline.kernels.psd import is_psd
 from nearline.kernels.trees import PartialTree, SubsetTree, Subtree, Tree
@@ -218,14 +217,8 @@ def test_deep_and_wide_trees():
 
 def test_ctrl_c_ends_it():
     tree = Tree.of(("S", *[("A", "x", "y")] * 4000))
-    # Where a shell starts jobs in the background, they ignore the signal.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            PartialTree(0.1, 0.1)([tree] * 40)
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with interrupted():
+        PartialTree(0.1, 0.1)([tree] * 40)
 
 
 def test_treebank_roots_as_classes(shared_data):
