@@ -14,6 +14,7 @@ import numpy as np
 
 from benchmarks.attacks import NOTHING, Attack, Outcome, failed
 from benchmarks.attacks._forgery import Good, attack, changed_arrays, changed_values
+from benchmarks.attacks._kills import WRITERS, kills_of_a_file, kills_of_a_set, refused_by_a_disk
 from benchmarks.attacks._models import example, examples
 
 VALUES = 400  # changes of the header of a model that are tried: a sample of all
@@ -23,6 +24,11 @@ MEMORY = 6 * 2**30  # bytes of address space: what asks for more fails
 def attacks() -> Iterator[Attack]:
     yield Attack("files: learned arrays changed", partial(_of_all, arrays_of))
     yield Attack("files: parameters and structure changed", partial(_of_all, values_of))
+    for name in WRITERS:
+        yield Attack(f"files: {name}, killed at every call", partial(kills_of_a_file, name))
+        yield Attack(f"files: {name}, refused by a disk", partial(refused_by_a_disk, name))
+    yield Attack("files: a contest over another, killed at every call", partial(kills_of_a_set, False))
+    yield Attack("files: the same beside other files", partial(kills_of_a_set, True))
 
 
 def _of_all(run: Callable[[str], Outcome], folder: Path) -> Outcome:

@@ -15,6 +15,7 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.selection.opened import Opened
 from nearline.selection.try_all import TryThemAll
+from nearline.whole import written_whole
 
 TIME_LIMIT = 40.0  # seconds of a contest, so that a busy or small machine does not keep people waiting
 
@@ -113,7 +114,8 @@ def _names(contest: TryThemAll) -> list[str]:
 def _saved(ax: Any, file: Path) -> Path:
     import matplotlib.pyplot as plt
 
-    ax.figure.savefig(file, dpi=120)
+    with written_whole(file) as whole:
+        ax.figure.savefig(whole, dpi=120, format=file.suffix.lstrip("."))
     plt.close(ax.figure)
     return file
 

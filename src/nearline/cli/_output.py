@@ -3,8 +3,6 @@
 import csv
 import json
 import math
-import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,8 +16,10 @@ from nearline.cli._ending import Ending
 from nearline.data import DataError
 from nearline.selection.opened import Opened
 from nearline.selection.try_all import TryThemAll
-from nearline.whole import written_whole
+from nearline.whole import WriteError, check_place, place_of, written_whole
+from nearline.whole_set import is_empty, settled, written_set
 
+FILES = ("report.html", "model.nearline", "leaderboard.csv", "result.json")
 MOST_ROWS = 200_000  # numbers of training rows that a model file holds
 
 
@@ -27,10 +27,11 @@ def check_folder(out: Path, force: bool) -> None:
     """Refuse, before work starts, a folder that has files or cannot be written."""
     if out.exists() and not out.is_dir():
         raise DataError(f"{out} is a file, and results need a folder: give another --out.")
-    if out.is_dir() and any(out.iterdir()) and not force:
+    settled(place_of(out), FILES)  # what a dead process left is no obstacle
+    if out.is_dir() and not is_empty(out) and not force:
         raise DataError(f"{out} has files already: give another --out, or --force to write over them.")
     try:
-        with _there(Path(os.path.realpath(out))) as folder, tempfile.TemporaryFile(dir=folder):
+        with _there(place_of(out)) as folder, tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
         raise DataError(f"{out} cannot be written ({error.strerror}): give another --out.") from error
@@ -51,8 +52,10 @@ def _there(folder: Path) -> Iterator[Path]:
 
 def check_file(out: Path, *, named: bool, force: bool) -> None:
     """Refuse a file that is there, unless the person named it."""
-    if out.is_dir() or not out.resolve().parent.is_dir():
-        raise DataError(f"{out} cannot be written: give the name of a file in a folder that exists.")
+    try:
+        check_place(out)
+    except WriteError as error:
+        raise DataError(str(error)) from error
     if out.exists() and not named and not force:
         raise DataError(f"{out} is there already: give --out, or --force to write over it.")
 
@@ -92,17 +95,14 @@ class Output:
         return found
 
     def write(self) -> None:
-        """Write all files into a folder within theirs, then move them up, the report first."""
-        with (
-            _there(Path(os.path.realpath(self.folder))) as place,
-            tempfile.TemporaryDirectory(prefix=".nearline-", dir=place) as made,
-        ):
-            inside = Path(made)
-            names = self._files(inside)
-            for name in {"report.html", "model.nearline"} - set(names):
-                (place / name).unlink(missing_ok=True)  # an older one would be of another contest
-            for name in names:
-                shutil.move(inside / name, place / name)
+        """Write all files, which take the place of those of an earlier contest together."""
+        place = place_of(self.folder)
+        try:
+            with _there(place.parent), written_set(place, FILES) as made:
+                names = self._files(made)
+        except OSError as error:
+            said = error.strerror or str(error)
+            raise DataError(f"{self.folder} cannot be written ({said}): give another --out.") from error
         self.written = [self.folder / name for name in names]
 
     def _files(self, folder: Path) -> list[str]:

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 from nearline.cli._cells import cells
 from nearline.cli._errors import UsageError
 from nearline.cli._shown import data_stream
-from nearline.whole import written_whole
+from nearline.whole import WriteError, check_place, put, scratch, written_whole
 
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 Write = Callable[[list[Any]], Any]
@@ -23,9 +22,10 @@ def check_ending(out: Path | None) -> None:
         return
     if out.suffix.lower() not in ENDINGS:
         raise UsageError(f"{out} ends with none of {', '.join(ENDINGS)}: the ending says the format.")
-    if out.is_dir() or not out.resolve().parent.is_dir():
-        raise UsageError(f"{out} cannot be written: {'it' if out.is_dir() else out.parent} is no "
-                         f"{'file' if out.is_dir() else 'folder'}.")  # fmt: skip
+    try:
+        check_place(out)
+    except WriteError as error:
+        raise UsageError(str(error)) from error
 
 
 @contextmanager
@@ -74,13 +74,14 @@ def _parquet(out: Path, names: list[str], types: list[str]) -> Iterator[Write]:
 
     kinds = {"string": pl.String, "integer": pl.Int64, "number": pl.Float64, "boolean": pl.Boolean}
     schema = {name: kinds[kind] for name, kind in zip(names, types, strict=True)}
-    with tempfile.TemporaryDirectory(prefix=".", dir=out.resolve().parent) as folder:
-        lines = Path(folder) / "rows.jsonl"
+    place = check_place(out)
+    with scratch(place.parent) as folder:
+        lines = folder / "rows.jsonl"
         with lines.open("w", encoding="utf-8") as file:
             yield _as_json(file, names)
-        made = Path(folder) / "rows.parquet"
+        made = folder / "rows.parquet"
         if lines.stat().st_size:
             pl.scan_ndjson(lines, schema=schema).sink_parquet(made)
         else:
             pl.DataFrame(schema=schema).write_parquet(made)
-        made.replace(out)
+        put(made, place)

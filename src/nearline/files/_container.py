@@ -27,7 +27,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.files._errors import ModelFileError
-from nearline.whole import written_whole
+from nearline.whole import WriteError, check_place, written_whole
 
 MAGIC, VERSION, OLDEST = b"nearline", 1, 1
 FIELDS, PREFIX, ALIGNMENT = struct.Struct("<8sIQ"), 52, 64
@@ -45,15 +45,15 @@ OTHERS = {
 
 def write(path: Path, header: dict[str, Any], arrays: list[Array]) -> None:
     """Write a file by way of a temporary one beside it: readers see the old one or the new one, never a half."""
-    path = Path(os.path.realpath(path))
-    if path.is_dir() or not path.parent.is_dir():
-        found = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
-        raise ModelFileError(f"No model can be written to {path}, since {found}: give another path.")
-    start = _start(header, arrays)
-    with written_whole(path) as file:
-        file.write(start)
-        for part in _parts(arrays):
-            file.write(part)
+    try:
+        check_place(path)  # before the work of the checksums
+        start = _start(header, arrays)
+        with written_whole(path) as file:
+            file.write(start)
+            for part in _parts(arrays):
+                file.write(part)
+    except WriteError as error:
+        raise ModelFileError(str(error)) from error
 
 
 def _start(header: dict[str, Any], arrays: list[Array]) -> bytes:

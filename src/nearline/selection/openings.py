@@ -2,21 +2,12 @@
 
 import hashlib
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nearline.answers import Answers
-from nearline.whole import written_whole
-
-fcntl: Any
-try:
-    import fcntl
-except ImportError:  # a system without such locks
-    fcntl = None
+from nearline.whole import WriteError, alone_in, check_place, written_whole
 
 
 @dataclass(frozen=True)
@@ -46,9 +37,9 @@ def record_opening(path: Path | str, test: str, model: str) -> Openings:
     ...     [record_opening(file, "rows", model) for model in ("a", "b", "a")][-1]
     Openings(openings=3, models=2)
     """
-    path = Path(path)
-    with _alone_in(path.resolve().parent):
-        known = _read(path)
+    place = check_place(path)
+    with alone_in(place.parent):
+        known = _read(place)
         entry = known.setdefault(test, {"openings": 0, "models": []})
         entry["openings"] += 1
         entry["models"] = sorted({*entry["models"], model})
@@ -59,9 +50,10 @@ def record_opening(path: Path | str, test: str, model: str) -> Openings:
 
 def check_record(path: Path | str) -> None:
     """Refuse a file that is no record before the work, not after it."""
-    folder = Path(path).resolve().parent
-    if not folder.is_dir():
-        raise ValueError(f"The record of openings cannot be written: there is no folder {folder}.")
+    try:
+        check_place(path)
+    except WriteError as error:
+        raise ValueError(f"The record of openings: {error}") from error
     _read(Path(path))
 
 
@@ -79,17 +71,3 @@ def _read(path: Path) -> dict[str, Any]:
             f"{path} is not a record of openings: name another file, or one that is not there yet."
         )
     return dict(tests)
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """While no other session is in here, where the system has such locks."""
-    if fcntl is None:
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
