@@ -132,6 +132,7 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
             "--include: no family is called 'forest'",
         ),
         (["try", "DATA", "-t", "species", "--groups", "herd"], 1, "There is no column 'herd'"),
+        (["try", "DATA", "-t", "species", "--groups", "island", "--time", "year"], 2, "exclude each other"),
         (["try", "DATA", "-t", "species", "--out", "FULL"], 1, "has files already"),
         (["bogus"], 2, "No such command"),
         (["try", "DATA", "--folds", "3"], 2, "No such option"),
@@ -166,7 +167,7 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
         (["path", "nothing.csv", "--penalty", "l3"], 2, "There is no penalty 'l3'"),
         (["path", "nothing.csv", "--alphas", "-1"], 2, "--alphas must be finite numbers >= 0"),
         (["path", "nothing.csv", "--cv", "1"], 2, "--cv must be a whole number >= 2"),
-        (["try", "nothing.csv", "--out", "DATA/sub"], 1, "cannot be written"),
+        (["try", "DATA", "-t", "species", "--out", "DATA/sub"], 1, "cannot be written"),
         # times that cannot be put in order
         (["try", "DATA", "-t", "species", "--time", "island"], 2, "convert the column to ISO dates"),
         (["try", "DATA", "-t", "species", "--time", "body_mass_g"], 1, "2 rows have no time"),
@@ -403,9 +404,9 @@ def test_the_time_limit_is_said(penguins, tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr(Budget, "reserve", over)
     out = tmp_path / "out"
-    limit = ["--time-limit", "1000", "--out", str(out)]
+    limit = ["--time-limit", "1000", "--exclude", "majority", "--out", str(out)]
     assert run(["try", penguins, "-t", "species", *FAST, *limit]) == 0
-    assert "the time limit ended the contest: 1 of 3 families finished\n" in capsys.readouterr().out
+    assert "the time limit ended the contest: 1 of 2 families finished\n" in capsys.readouterr().out
     assert json.loads((out / "result.json").read_text())["time_limit_reached"] is True
 
 
@@ -417,3 +418,26 @@ def test_findings_count_rows_as_the_file_does(tmp_path, capsys):
     arguments = ["try", str(tmp_path / "rows.csv"), "-t", "kind", *FAST, "--test", "none", "--out"]
     assert run([*arguments, str(tmp_path / "out")]) == 0
     assert "rows 50 (line 51), 60 (line 61): 2 of 60 rows" in capsys.readouterr().out
+
+
+def test_a_time_limit_that_leaves_no_time_is_no_success(penguins, tmp_path, capsys):
+    out = tmp_path / "out"
+    command = ["try", penguins, "-t", "species", "--out", str(out), "--quiet"]
+    assert run([*command, "--time-limit", "1e-9"]) == 3
+    assert "too short for any model that looks at the rows" in capsys.readouterr().err
+    assert not out.exists()
+    assert run([*command, "--include", "majority", "--time-limit", "1000"]) == 0  # it was asked for
+
+
+@pytest.mark.parametrize("command", [["try"], ["sweep"], ["path"], ["plot", "regions"]])
+def test_what_is_wrong_with_the_data_comes_first(penguins, tmp_path, capsys, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nearline-out").mkdir()
+    for name in ("nearline-out/x", "sweep.png", "path.png", "regions.png"):
+        (tmp_path / name).write_text("there")
+    assert run([*command, "missing.csv", "-t", "species"]) == 1
+    assert "missing.csv" in capsys.readouterr().err
+    assert run([*command, penguins, "-t", "speceis"]) == 1
+    assert "Did you mean 'species'" in capsys.readouterr().err
+    assert run([*command, penguins, "-t", "species"]) == 1
+    assert "--force to write over" in capsys.readouterr().err

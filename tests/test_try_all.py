@@ -329,6 +329,8 @@ def test_groups_and_time():
     assert contest.open_test().intervals["accuracy"].method != "Wilson"
     later = fitted(X, y, split="time")
     assert later._train.tolist() == list(range(192))
+    with pytest.raises(ValueError, match="split='time' and groups exclude each other"):
+        fitted(X, y, split="time", fit={"groups": groups})
     with pytest.raises(ValueError, match="split='group' needs groups"):
         fitted(X, y, split="group")
     with pytest.warns(LeakageWarning, match="group"):
@@ -826,3 +828,20 @@ def test_stars_compare_rows_by_the_score_that_decides(scoring):
     freedom = 1.5 * np.sum(e**2) ** 2 / np.sum(e**4)
     assert (last in among) == (2 * student.sf(z, freedom) > 0.05)
     assert last not in among
+
+
+def test_include_names_own_models_too():
+    X, y = rows_of()
+    own = {"my tree": ScikitGaussianNB(), "my logistic": ScikitLogistic()}
+
+    def tried(**options):
+        contest = fitted(X, y, own=own, **options)
+        return {entry.family for entry in contest.leaderboard_}
+
+    assert tried(include="my tree") == {"my tree"}
+    assert tried(include=["my tree", "majority"]) == {"my tree", "majority"}
+    assert tried(include="majority") == {"majority", *own}  # own ones join, unless some of them are named
+    assert tried(include="my") == set(own)
+    assert tried(include="majority", exclude="my tree") == {"majority", "my logistic"}
+    with pytest.raises(ValueError, match=r"There are: majority.*my tree, my logistic"):
+        fitted(X, y, own=own, include="my forest")

@@ -47,8 +47,8 @@ def run_sweep(
     folds: Any = cv if cv == "leave-one-out" else _number(cv, "--cv", 2)
     asked = None if ks is None else [_number(k, "--ks") for k in names(ks) or ()]
     _check_votes(names(metrics) or [], names(weights) or [])
-    check_file(place, named=out is not None, force=force)
     table = reading.labeled(data)
+    check_file(place, named=out is not None, force=force)  # what is wrong with the data is said first
     rows = rows_of(table.X)
     way = representations(rows, "quick")[0]
     fewest = len(table) - 1 if cv == "leave-one-out" else len(table) - -(-len(table) // folds)
@@ -142,8 +142,8 @@ def run_path(
     check_least("--cv", cv, 2)
     with as_usage():
         grid = None if alphas is None else checked_alphas([_real(a) for a in names(alphas) or ()])
-    check_file(place, named=out is not None, force=force)
     table = reading.labeled(data)
+    check_file(place, named=out is not None, force=force)  # what is wrong with the data is said first
     rows = rows_of(table.X)
     way = representations(rows, "quick")[0]
     if not as_json:

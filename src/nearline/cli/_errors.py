@@ -11,7 +11,7 @@ from typing import Any
 from nearline.cli._shown import door
 from nearline.visible import visible
 
-FAILED, MISUSED, STOPPED = 1, 2, 130
+FAILED, MISUSED, TOO_SHORT, STOPPED = 1, 2, 3, 130
 # The library speaks of its parameters; a person at the command line has options.
 WORDS = {
     r"\bpass header=False": "give --read header=no",
@@ -35,6 +35,10 @@ WORDS = {
 
 class UsageError(ValueError):
     """The command line itself asks for what cannot be, whatever the data are."""
+
+
+class TooShortError(ValueError):
+    """The time limit left no time for a single model."""
 
 
 @contextmanager
@@ -97,6 +101,8 @@ def _guarded(work: Callable[[], int], *, debug: bool) -> int:
         return FAILED
     except UsageError as error:
         return _told(error, MISUSED, debug)
+    except TooShortError as error:
+        return _told(error, TOO_SHORT, debug)
     except (ValueError, OSError, ImportError, MemoryError) as error:
         return _told(error, FAILED, debug)
     except BaseException as error:

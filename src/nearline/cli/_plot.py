@@ -47,10 +47,11 @@ def run_plot(
     place = out or Path(f"{name}.png")
     if place.suffix.lower() not in ENDINGS:
         raise UsageError(f"{place} ends with none of {', '.join(ENDINGS)}: the ending says the format.")
-    check_file(place, named=out is not None, force=force)
     import matplotlib as mpl
 
-    sample = None if data is None else sampled(reading.labeled(data))
+    table = None if data is None else reading.labeled(data)
+    check_file(place, named=out is not None, force=force)  # what is wrong with the data is said first
+    sample = None if table is None else sampled(table)
     with mpl.rc_context({"text.parse_math": False}):  # a dollar in a name is a dollar
         saved(EVERY[name](sample), place)
     print(f"picture: {visible(place)}")

@@ -13,7 +13,7 @@ import numpy as np
 
 from nearline import __version__, num_threads
 from nearline.cli._ending import Ending
-from nearline.cli._errors import STOPPED, UsageError, as_usage, check_least, in_options
+from nearline.cli._errors import STOPPED, TooShortError, UsageError, as_usage, check_least, in_options
 from nearline.cli._numbers import ContestRows, FileRows
 from nearline.cli._output import Output, check_folder
 from nearline.cli._positive import label_of
@@ -27,7 +27,7 @@ from nearline.selection.leaderboard import OPTIMISTIC
 from nearline.selection.opened import Opened, fingerprint
 from nearline.selection.openings import check_record
 from nearline.selection.scoring import as_scorers
-from nearline.selection.try_all import InterruptedFitWarning, LeakageWarning, TryThemAll
+from nearline.selection.try_all import InterruptedFitWarning, LeakageWarning, TimeLimitError, TryThemAll
 from nearline.visible import visible
 
 
@@ -59,12 +59,12 @@ class Request:
 def run_try(request: Request) -> int:
     """Do it all; what a person reads goes to standard output, or only JSON if that is asked for."""
     _check(request)
-    check_folder(request.out, request.force)
     table = request.reading.labeled(request.data)
     X, y, groups, order = ordered(table, request.groups, request.time)
+    test: Any = None if request.test == "none" else _test(request, table)
+    check_folder(request.out, request.force)  # what is wrong with the data is said first
     if not request.json:
         show(table)
-    test: Any = None if request.test == "none" else _test(request, table)
     contest = TryThemAll(
         request.preset,
         include=request.include,
@@ -83,8 +83,9 @@ def run_try(request: Request) -> int:
     with num_threads(request.jobs) if request.jobs else nullcontext(), warnings.catch_warnings():
         for said_below in (LeakageWarning, InterruptedFitWarning):
             warnings.simplefilter("ignore", said_below)
-        contest.fit(X, y, groups)
+        _fit(contest, X, y, groups)
     seconds = time.perf_counter() - began
+    _check_tried(request, contest)
     if request.time:  # the rows were put in order by it; other dates need not be
         contest.findings_ = [one for one in contest.findings_ if one.name != "time-order"]
     ending, result = Ending(contest.interrupted_), None
@@ -114,12 +115,34 @@ def _check(request: Request) -> None:
     check_least("--seed", request.seed, 0)
     if request.time_limit is not None and not request.time_limit > 0:
         raise UsageError(f"--time-limit must be a number of seconds > 0, got {request.time_limit:g}.")
+    if request.groups is not None and request.time is not None:
+        raise UsageError(
+            "--groups and --time exclude each other: later rows are of groups that were there before, so that groups would "
+            "be on both sides. Give --groups to test on groups never seen, or --time to test on later rows."
+        )
     with as_usage():
         as_scorers(request.metrics)
         if request.openings is not None:
             check_record(request.openings)
         if not families(request.preset, request.include, request.exclude):
             raise UsageError("--exclude leaves out every family: leave one in.")
+
+
+def _fit(contest: TryThemAll, X: Any, y: Any, groups: Any) -> None:
+    try:
+        contest.fit(X, y, groups)
+    except TimeLimitError as error:
+        raise TooShortError(str(error)) from error
+
+
+def _check_tried(request: Request, contest: TryThemAll) -> None:
+    """A model that does not look at the rows is no success of a contest that had no time for others."""
+    trivial = {one.name for one in families(request.preset, request.include, request.exclude) if one.trivial}
+    if _late(contest) and all(entry.family in trivial for entry in contest.leaderboard_):
+        raise TooShortError(
+            f"--time-limit {request.time_limit:g} was too short for any model that looks at the rows, so nothing is written: "
+            "give more seconds, --preset quick, or --include with a family that is quick."
+        )
 
 
 def _test(request: Request, table: Table) -> Any:

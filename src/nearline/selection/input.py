@@ -8,7 +8,7 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.validation import _check_feature_names, validate_data
 
 from nearline.arrays import Array, flat, is_sparse
-from nearline.representations import kind_of
+from nearline.representations import is_frame, kind_of
 from nearline.representations._base import by_name
 from nearline.selection.calibrators import CALIBRATORS
 
@@ -28,14 +28,14 @@ def checked_rows(model: Any, X: Any, y: Any = None, *, reset: bool = True) -> tu
         )
     labels = np.empty(0) if y is None else checked_labels(y)
     if kind in NUMERIC:
-        if reset:
-            model.row_shape_ = np.shape(X)[1:]
-        X = flat(X if is_sparse(X) or np.ndim(X) < 3 else np.asarray(X))
+        X, shape = _flat(X)
         if not reset and is_sparse(X) != (model._kind == "sparse"):
             X = sparse.csr_matrix(X) if model._kind == "sparse" else X.toarray()
         X = validate_data(
             model, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite="allow-nan"
         )
+        if reset:
+            model.row_shape_ = shape or X.shape[1:]
     else:
         _check_feature_names(model, X, reset=reset)
         if reset:
@@ -48,6 +48,12 @@ def checked_rows(model: Any, X: Any, y: Any = None, *, reset: bool = True) -> tu
     if reset:
         model._kind = kind
     return X, labels
+
+
+def _flat(X: Any) -> tuple[Any, tuple[int, ...]]:
+    """Rows of numbers, and the shape of one that was a block; () of others."""
+    values = X if is_sparse(X) or is_frame(X) else np.asarray(X)
+    return (flat(values), values.shape[1:]) if len(values.shape) > 2 else (X, ())
 
 
 def _refuse_lazy(X: Any) -> None:

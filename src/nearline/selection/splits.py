@@ -145,6 +145,11 @@ def as_split(split: str, groups: Any, seed: int) -> Split:
         raise ValueError(f"Unknown split {split!r}: choose among {', '.join(map(repr, SPLITS))}.")
     if split == "auto":
         split = "stratified" if groups is None else "group"
+    if split == "time" and groups is not None:
+        raise ValueError(
+            "split='time' and groups exclude each other: later rows are of groups that were there before, so that groups "
+            "would be on both sides. Give groups to test on groups never seen, or split='time' to test on later rows."
+        )
     if split == "group" and groups is None:
         raise ValueError("split='group' needs groups: give them to fit.")
     return Split(split, seed)

@@ -58,6 +58,10 @@ class LeakageWarning(UserWarning):
     """The data may tell the answer in a way that new data will not."""
 
 
+class TimeLimitError(ValueError):
+    """The time limit passed before any candidate had finished."""
+
+
 def _has(method: str) -> Any:
     return available_if(lambda self: callable(getattr(self.model_, method, None)))
 
@@ -72,8 +76,9 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     preset : "quick", "default" or "thorough": how many families, representations and parameters.
-    include, exclude : names of families, or parts of names ("k-NN", "logistic").
-    own : {name: estimator}, classifiers of your own that join the contest.
+    include, exclude : names of families or of own classifiers, or parts of names ("k-NN", "logistic").
+    own : {name: estimator}, classifiers of your own that join the contest, whatever include says of families; if it names
+        own ones, these alone.
     scoring : what decides: a name of :data:`SCORERS` ("accuracy", "auc", "f1", "log-loss", ...), a name or scorer of
         scikit-learn, or a function (estimator, X, y); of several the first decides.
     pos_label : the positive one of two classes, which precision, recall, F1 and average precision are about; None: 1 or
@@ -226,8 +231,9 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         """A candidate on these rows, calibrated if asked for."""
         weights = fitting_weights(codes, self.classes_, weights, self.class_weight)
         model = self.estimator(entry)
-        if self.calibrate == "needed":
-            model = model if gives_probabilities(model) else cross_fitted(model, codes, groups, self._split)
+        if self.calibrate == "needed":  # not after Ctrl-C: further fits are not waited for
+            if not (gives_probabilities(model) or self.interrupted_):
+                model = cross_fitted(model, codes, groups, self._split)
         elif self.calibrate is not None:
             folds = self._calibration_folds(codes, groups)
             model = CalibratedClassifier(model, method=self.calibrate, folds=folds, seed=self.seed)
@@ -320,7 +326,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             if contest.interrupted:
                 raise KeyboardInterrupt
             if any(one.reason == LATE for one in self.leaderboard_.skipped):
-                raise ValueError(
+                raise TimeLimitError(
                     f"The time limit of {self.time_limit:g} s passed before any candidate had finished on all folds: "
                     'give more time, fewer rows, or preset="quick".'
                 )

@@ -82,24 +82,29 @@ THOROUGH = (
 def families(
     preset: str = "default", include: Any = None, exclude: Any = (), own: dict[str, Any] | None = None
 ) -> list[Family]:
-    """Those of a preset, by name or part of a name ("k-NN", "logistic"), then the user's own estimators."""
+    """Those of a preset, by name or part of a name ("k-NN", "logistic"), then the user's own estimators.
+
+    Own ones join in any case, unless ``include`` names some of them: then these.
+    """
     if preset not in PRESETS:
         raise ValueError(f"Unknown preset {preset!r}: choose among {', '.join(map(repr, PRESETS))}.")
-    known = {**FAMILIES, **{family.name: family for family in THOROUGH}}
-    chosen = [name for name in FAMILIES if preset != "quick" or name in QUICK]
-    if preset == "thorough":
-        chosen = list(known)
-    if include is not None:
-        wanted = _matching(include, chosen, list(known), "include")
-        chosen = [name for name in known if name in wanted]
-    unwanted = _matching(exclude or (), list(known), list(known), "exclude")
-    found = [known[name] for name in chosen if name not in unwanted]
-    taken = sorted(set(own or {}) & set(known))
+    listed = {**FAMILIES, **{family.name: family for family in THOROUGH}}
+    taken = sorted(set(own or {}) & set(listed))
     if taken:
         raise ValueError(
             f"The name {taken[0]!r} is that of a family already: give the estimator another name."
         )
-    return found + [Own(name, model) for name, model in (own or {}).items()]
+    chosen = [name for name in FAMILIES if preset != "quick" or name in QUICK]
+    if preset == "thorough":
+        chosen = list(listed)
+    known: dict[str, Family] = {**listed, **{name: Own(name, model) for name, model in (own or {}).items()}}
+    chosen += list(own or {})
+    if include is not None:
+        wanted = _matching(include, chosen, list(known), "include")
+        wanted |= set() if wanted & set(own or {}) else set(own or {})
+        chosen = [name for name in known if name in wanted]
+    unwanted = _matching(exclude or (), list(known), list(known), "exclude")
+    return [known[name] for name in chosen if name not in unwanted]
 
 
 def _matching(names: Any, preset: list[str], known: list[str], what: str) -> set[str]:

@@ -84,6 +84,7 @@ class Family(ABC):
     name: str
     threads: ClassVar[bool] = True  # whether folds may run at the same time
     takes: ClassVar[tuple[str, ...]] = ("numbers",)  # which representations: of numbers, of kernel values
+    trivial: ClassVar[bool] = False  # whether it answers without a look at the features
     path: ClassVar[str | None] = None  # the parameter along which models get simpler as it grows
     warm: ClassVar[bool] = False  # whether each candidate starts where the last one ended
 

@@ -29,6 +29,7 @@ class Majority(Family):
     """The class of most weight, always: without class weights the most frequent one, which every model must beat."""
 
     name: str = "majority"
+    trivial: ClassVar[bool] = True
 
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
         return [{}]
