@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "bind_pass.hpp"
 #include "bindings.hpp"
 #include "coordinate.hpp"
@@ -13,11 +15,16 @@ using Table = Matrix<const double>;
 
 WorkingSet working_set(const Sizes& starts, const Ids& columns, const Numbers& gradient,
                        const Numbers& bias_gradient, const Vector<double>& weights,
-                       const Vector<double>& bias_step, const Matrix<double>& score_step) {
+                       const Vector<double>& bias_step, const Matrix<double>& score_step,
+                       const Table& curvature, std::size_t n_features) {
     const std::size_t K = score_step.shape(0), size = columns.shape(0);
     check(starts.shape(0) == K + 1 && bias_gradient.shape(0) == K && bias_step.shape(0) == K,
           "the working set and the scores differ in their number of columns");
     check(gradient.shape(0) == size && weights.shape(0) == size, "the working set's arrays differ in length");
+    check(curvature.shape(0) == K && curvature.shape(1) == score_step.shape(1),
+          "curvature must have the shape of the scores");
+    check(size <= static_cast<std::size_t>(std::numeric_limits<Id>::max()), "the working set is too large");
+    check_compressed(starts, columns, size, n_features);
     return {static_cast<Size>(score_step.shape(1)),
             static_cast<Size>(K),
             starts.data(),
@@ -47,12 +54,20 @@ void bind_for(nb::module_& m) {
            Numbers gradient, Numbers bias_gradient, Vector<double> weights, Vector<double> bias_step,
            Matrix<double> score_step, Table curvature, bool joint, double damping, double l1, double l2,
            bool bias, double tol, Size max_rounds) {
-            const WorkingSet set =
-                working_set(set_starts, columns, gradient, bias_gradient, weights, bias_step, score_step);
+            const WorkingSet set = working_set(set_starts, columns, gradient, bias_gradient, weights,
+                                               bias_step, score_step, curvature, shift.size());
             check(indptr.shape(0) == score_step.shape(1) + 1,
                   "X and the scores differ in their number of rows");
             check(starts.shape(0) == shift.shape(0) + 1,
                   "X and the shift differ in their number of features");
+            check_compressed(indptr, indices, data.size(), shift.size());
+            check(values.size() == rows.size() && starts_rise(starts.data(), shift.size(), values.size()),
+                  "starts must begin with 0, never fall, and end within the values");
+            for (std::size_t k = 0; k < columns.size(); ++k) {  // columns that are left alone may be many
+                const Size j = columns.data()[k], begin = starts.data()[j];
+                check(all_below(rows.data() + begin, starts.data()[j + 1] - begin, score_step.shape(1)),
+                      "an entry is in a row that there is not");
+            }
             const SparseView<T> X{set.n_rows,     static_cast<Size>(shift.shape(0)),
                                   values.data(),  rows.data(),
                                   starts.data(),  data.data(),
@@ -77,8 +92,8 @@ void bind_for(nb::module_& m) {
         [](Matrix<const T> X, Sizes set_starts, Ids columns, Numbers gradient, Numbers bias_gradient,
            Vector<double> weights, Vector<double> bias_step, Matrix<double> score_step, Table curvature,
            bool joint, double damping, double l1, double l2, bool bias, double tol, Size max_rounds) {
-            const WorkingSet set =
-                working_set(set_starts, columns, gradient, bias_gradient, weights, bias_step, score_step);
+            const WorkingSet set = working_set(set_starts, columns, gradient, bias_gradient, weights,
+                                               bias_step, score_step, curvature, X.shape(0));
             check(X.shape(1) == score_step.shape(1), "X and the scores differ in their number of rows");
             nb::gil_scoped_release released;
             run_descent(DenseView<T>{X.data(), set.n_rows}, set, {{l1, l2}, bias, tol, max_rounds}, curvature,

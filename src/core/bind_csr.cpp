@@ -1,32 +1,58 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
 #include <cstdint>
-#include <vector>
+#include <string>
+#include <tuple>
 
 #include "bindings.hpp"
+#include "compressed.hpp"
 
 namespace nearline {
 
-// Whether some row of a CSR matrix has a column twice. Linear in the entries, sorted or not.
-template <class Index>
-bool has_duplicates(Vector<const Index> indptr, Vector<const Index> indices, std::size_t n_columns) {
-    nb::gil_scoped_release release;
-    std::vector<std::int64_t> last_row(n_columns, -1);
-    const std::int64_t n_rows = static_cast<std::int64_t>(indptr.size()) - 1;
-    for (std::int64_t i = 0; i < n_rows; ++i) {
-        for (Index k = indptr.data()[i]; k < indptr.data()[i + 1]; ++k) {
-            std::int64_t& last = last_row[static_cast<std::size_t>(indices.data()[k])];
-            if (last == i) return true;
-            last = i;
-        }
+namespace {
+
+std::string name_of(Fault fault) {
+    switch (fault) {
+        case Fault::none:
+            return "";
+        case Fault::first_start:
+            return "first start";
+        case Fault::falling_start:
+            return "falling start";
+        case Fault::last_start:
+            return "last start";
+        case Fault::index:
+            return "index";
+        case Fault::order:
+            return "order";
     }
-    return false;
+    return "";
 }
 
+template <class Index>
+void bind_index(nb::module_& m) {
+    m.def(
+        "compressed_fault",
+        [](Vector<const Index> indptr, Vector<const Index> indices, std::size_t n_columns) {
+            check(indptr.size() > 0, "there must be one start more than rows");
+            FaultAt found;
+            {
+                nb::gil_scoped_release released;
+                found = fault_of(indptr.data(), indptr.size() - 1, indices.data(), indices.size(), n_columns);
+            }
+            return std::tuple(name_of(found.fault), found.place, found.value);
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("n_columns"),
+        "The first fault of a CSR matrix: what ('' none, 'order' columns do not rise), where, and the "
+        "number.");
+}
+
+}  // namespace
+
 void bind_csr(nb::module_& m) {
-    const char* doc = "Whether some row of a CSR matrix has a column twice.";
-    m.def("has_duplicates", &has_duplicates<std::int32_t>, nb::arg("indptr").noconvert(),
-          nb::arg("indices").noconvert(), nb::arg("n_columns"), doc);
-    m.def("has_duplicates", &has_duplicates<std::int64_t>, nb::arg("indptr").noconvert(),
-          nb::arg("indices").noconvert(), nb::arg("n_columns"), doc);
+    bind_index<std::int32_t>(m);
+    bind_index<std::int64_t>(m);
 }
 
 }  // namespace nearline

@@ -1,9 +1,11 @@
 // Coordinate descent on the dual of L2-regularized risks: rows packed for streaming, then sweeps over them.
 #include <nanobind/stl/string.h>
 
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "bindings.hpp"
 #include "dual_losses.hpp"
@@ -70,6 +72,8 @@ struct Job {
     }
 };
 
+constexpr std::size_t kMostRows = std::numeric_limits<std::int32_t>::max();
+
 static_assert(sizeof(Rest) == 2, "a Rest is two bytes of the array that Python holds");
 
 // Ends the rest of all rows, if any rests.
@@ -128,27 +132,22 @@ void run_joint(const Rows& rows, const Job& job, typename Rows::Weight* W) {
     });
 }
 
-void require(bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-}
-
 // Sizes that do not fit would be read or written out of bounds.
 template <class Rows>
 void check_sizes(const Rows& rows, const Job& job, std::size_t n_weights, bool joint) {
     const std::size_t n = rows.n_rows, K = job.b.shape(0), groups = joint ? 1 : K;
-    require(K > 0 && job.block > 0, "there must be a class, and a row in each block");
-    require(job.targets.shape(0) == n && job.weights.shape(0) == n && job.squares.shape(0) == n,
-            "targets, weights and squares must have one number a row");
-    require(job.duals.shape(0) == (joint ? n : K) && job.duals.shape(1) == (joint ? K : n),
-            "duals must be (n, K) for joint losses and (K, n) for others");
-    require(job.rests.shape(0) == groups && job.rests.shape(1) == 2 * n, "rests must be (groups, 2 n)");
-    require(job.ages.shape(0) == groups && job.epochs.shape(0) == groups && job.stop_at.shape(0) == groups &&
-                job.excess.shape(0) == groups && job.excess.shape(1) == 2,
-            "ages, epochs, stop_at and excess must have one entry a group");
-    require(n_weights == K * rows.n_features, "W must have one number a class and feature");
-    for (std::size_t i = 0; i < n; ++i)
-        require(!joint || (job.targets.data()[i] >= 0 && std::size_t(job.targets.data()[i]) < K),
-                "targets must be numbers of classes");
+    check(K > 0 && job.block > 0 && job.block <= kMostRows && n <= kMostRows,
+          "there must be a class, and from 1 to 2^31 - 1 rows in each block");
+    check(job.targets.shape(0) == n && job.weights.shape(0) == n && job.squares.shape(0) == n,
+          "targets, weights and squares must have one number a row");
+    check(job.duals.shape(0) == (joint ? n : K) && job.duals.shape(1) == (joint ? K : n),
+          "duals must be (n, K) for joint losses and (K, n) for others");
+    check(job.rests.shape(0) == groups && job.rests.shape(1) == 2 * n, "rests must be (groups, 2 n)");
+    check(job.ages.shape(0) == groups && job.epochs.shape(0) == groups && job.stop_at.shape(0) == groups &&
+              job.excess.shape(0) == groups && job.excess.shape(1) == 2,
+          "ages, epochs, stop_at and excess must have one entry a group");
+    check(n_weights == K * rows.n_features, "W must have one number a class and feature");
+    if (joint) check_below(job.targets, K, "targets must be numbers of classes");
 }
 
 template <class Rows>
@@ -180,12 +179,19 @@ template <class T, class Index>
 void pack(Vector<const Index> starts, Vector<const Index> features, Vector<const T> values,
           Vector<const std::int64_t> order, Vector<std::int64_t> new_starts,
           Vector<std::int32_t> new_features, Vector<T> new_values, Vector<std::int32_t> ranks) {
+    const std::size_t n = order.shape(0), D = ranks.shape(0);
+    check_compressed(starts, features, values.size(), D);
+    check(starts.size() == n + 1 && new_starts.size() == n + 1, "starts and order differ in length");
+    const auto nnz = static_cast<std::size_t>(starts.data()[n]);
+    check(new_features.size() == nnz && new_values.size() == nnz, "the copy must be as long as the rows");
+    check(D <= kMostRows, "there are more features than 32 bits can count");
+    check_permutation(order, "order must have the number of each row once");
     nb::gil_scoped_release unlocked;
-    const std::size_t n = order.shape(0), D = ranks.shape(0),
-                      nnz = static_cast<std::size_t>(starts.data()[n]);
     std::vector<std::int64_t> counts(D, 0);
     for (std::size_t k = 0; k < nnz; ++k) ++counts[features.data()[k]];
-    std::vector<std::int64_t> places(n + 2, 0);  // a feature occurs at most once in a row
+    for (const std::int64_t count : counts)
+        check(count <= static_cast<std::int64_t>(n), "a feature occurs twice in a row");
+    std::vector<std::int64_t> places(n + 2, 0);
     for (std::size_t j = 0; j < D; ++j) ++places[n - counts[j] + 1];
     for (std::size_t c = 0; c <= n; ++c) places[c + 1] += places[c];
     for (std::size_t j = 0; j < D; ++j) ranks.data()[j] = static_cast<std::int32_t>(places[n - counts[j]]++);
@@ -215,7 +221,8 @@ DenseRows<T> dense(const Matrix<const T>& X) {
 template <class T>
 SparseRows<T> sparse(const Vector<const std::int64_t>& starts, const Vector<const std::int32_t>& features,
                      const Vector<const T>& values, std::size_t n_features) {
-    return {starts.data(), features.data(), values.data(), starts.shape(0) - 1, n_features};
+    check_compressed(starts, features, values.size(), n_features);
+    return {starts.data(), features.data(), values.data(), starts.size() - 1, n_features};
 }
 
 template <class T>
@@ -224,12 +231,18 @@ void bind_type(nb::module_& m) {
     using Starts = Vector<const std::int64_t>;
     using Features = Vector<const std::int32_t>;
     m.def(
-        "dense_squares", [](Matrix<const T> X, Vector<double> out) { squares(dense<T>(X), out.data()); },
+        "dense_squares",
+        [](Matrix<const T> X, Vector<double> out) {
+            check(out.size() == X.shape(0), "out must have one number a row");
+            squares(dense<T>(X), out.data());
+        },
         nb::arg("X").noconvert(), nb::arg("out").noconvert(), "out := squared length of each row.");
     m.def(
         "sparse_squares",
         [](Starts starts, Features features, Values values, Vector<double> out) {
-            squares(sparse<T>(starts, features, values, 0), out.data());
+            const auto rows = sparse<T>(starts, features, values, kMostRows);
+            check(out.size() == rows.n_rows, "out must have one number a row");
+            squares(rows, out.data());
         },
         nb::arg("starts").noconvert(), nb::arg("features").noconvert(), nb::arg("values").noconvert(),
         nb::arg("out").noconvert(), "out := squared length of each row.");
@@ -246,6 +259,7 @@ void bind_type(nb::module_& m) {
         [](Starts starts, Features features, Values values, const std::string& loss, Matrix<double> W,
            nb::kwargs given) {
             const Job job(given);
+            check(job.b.size() > 0, "there must be a class");
             const std::size_t n_features = W.shape(0) * W.shape(1) / job.b.shape(0);
             run(sparse<T>(starts, features, values, n_features), 4 * double(values.shape(0)), loss, job,
                 W.data(), W.size());

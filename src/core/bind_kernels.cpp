@@ -2,7 +2,8 @@
 // of A that are followed by those of B, "diagonal" (n, 1). `ranks` order the items by content.
 #include <nanobind/stl/string.h>
 
-#include <stdexcept>
+#include <algorithm>
+#include <limits>
 #include <string>
 
 #include "bindings.hpp"
@@ -18,21 +19,20 @@ using Ints = Vector<const std::int32_t>;
 using Longs = Vector<const std::int64_t>;
 using Reals1 = Vector<const double>;
 
-void require(bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-}
+constexpr std::size_t kSmallAlphabet = std::size_t{1} << 16;  // larger ones cost memory that must be needed
 
 Kind kind_of(const std::string& name) {
-    require(name == "among" || name == "between" || name == "diagonal", "unknown kind of matrix");
+    check(name == "among" || name == "between" || name == "diagonal", "unknown kind of matrix");
     return name == "among" ? Kind::among : name == "between" ? Kind::between : Kind::diagonal;
 }
 
 std::size_t n_items(const Longs& starts, std::size_t n_entries) {
-    require(starts.size() > 0 && starts.data()[0] == 0, "starts must begin with 0");
-    for (std::size_t i = 1; i < starts.size(); ++i)
-        require(starts.data()[i] >= starts.data()[i - 1], "starts must not fall");
-    require(static_cast<std::size_t>(starts.data()[starts.size() - 1]) == n_entries,
-            "starts must end with the number of entries");
+    check(starts.size() > 0 && starts_rise(starts.data(), starts.size() - 1, n_entries),
+          "starts must begin with 0 and never fall");
+    check(static_cast<std::size_t>(starts.data()[starts.size() - 1]) == n_entries,
+          "starts must end with the number of entries");
+    check(n_entries <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()),
+          "there are more entries than 32 bits can count");
     return starts.size() - 1;
 }
 
@@ -40,20 +40,14 @@ std::size_t n_items(const Longs& starts, std::size_t n_entries) {
 Kind kind_for(const std::string& name, std::size_t n, const Matrix<double>& out) {
     const Kind kind = kind_of(name);
     const std::size_t rows = out.shape(0), columns = out.shape(1);
-    require(
-        kind == Kind::between ? rows + columns == n : rows == n && columns == (kind == Kind::among ? n : 1),
-        "out has the wrong shape");
+    check(kind == Kind::between ? rows + columns == n : rows == n && columns == (kind == Kind::among ? n : 1),
+          "out has the wrong shape");
     return kind;
 }
 
 Pairs pairs_of(const std::string& name, std::size_t n, const Longs& ranks, const Matrix<double>& out) {
-    require(ranks.size() == n, "ranks must have one number an item");
+    check(ranks.size() == n, "ranks must have one number an item");
     return Pairs(kind_for(name, n, out), ranks.data(), out.shape(0), out.shape(1), out.data());
-}
-
-void require_below(const Ints& numbers, std::size_t bound, const char* what) {
-    for (std::size_t i = 0; i < numbers.size(); ++i)
-        require(numbers.data()[i] >= 0 && static_cast<std::size_t>(numbers.data()[i]) < bound, what);
 }
 
 Trees trees_of(const Ints& labels, const Ints& arities, const Longs& starts) {
@@ -61,8 +55,8 @@ Trees trees_of(const Ints& labels, const Ints& arities, const Longs& starts) {
     trees.n_trees = n_items(starts, labels.size());
     trees.starts = starts.data();
     trees.labels = labels.data();
-    require(arities.size() == labels.size() && trees.build(arities.data()),
-            "these numbers of children make no trees");
+    check(arities.size() == labels.size() && trees.build(arities.data()),
+          "these numbers of children make no trees");
     return trees;
 }
 
@@ -72,9 +66,10 @@ void bind_strings(nb::module_& m) {
         [](Ints symbols, Longs starts, Longs ranks, std::size_t alphabet, std::size_t length, double decay,
            const std::string& kind, Matrix<double> out) {
             const std::size_t n = n_items(starts, symbols.size());
-            require_below(symbols, alphabet, "a symbol is beyond the alphabet");
-            require(length > 0 && decay > 0.0 && decay <= 1.0,
-                    "length and decay must be positive, decay <= 1");
+            check_below(symbols, alphabet, "a symbol is beyond the alphabet");
+            check(alphabet <= std::max(kSmallAlphabet, symbols.size()),
+                  "the alphabet is larger than all strings");
+            check(length > 0 && decay > 0.0 && decay <= 1.0, "length and decay must be positive, decay <= 1");
             const double mean = n ? static_cast<double>(symbols.size()) / static_cast<double>(n) : 0.0;
             nb::gil_scoped_release released;
             const Pairs pairs = pairs_of(kind, n, ranks, out);
@@ -92,9 +87,9 @@ void bind_counts(nb::module_& m) {
         [](Longs starts, Ints features, Reals1 counts, Ints groups, Reals1 weights, const std::string& kind,
            Matrix<double> out) {
             const std::size_t n = n_items(starts, features.size());
-            require(counts.size() == features.size() && weights.size() > 0, "counts or weights are missing");
-            require_below(features, groups.size(), "a feature has no group");
-            require_below(groups, weights.size(), "a group has no weight");
+            check(counts.size() == features.size() && weights.size() > 0, "counts or weights are missing");
+            check_below(features, groups.size(), "a feature has no group");
+            check_below(groups, weights.size(), "a group has no weight");
             const double mean = n ? static_cast<double>(features.size()) / static_cast<double>(n) : 0.0;
             const Counts rows{starts.data(), features.data(), counts.data(),
                               groups.data(), weights.data(),  groups.size()};
@@ -141,8 +136,8 @@ void bind_subtrees(nb::module_& m) {
            Vector<std::int32_t> sizes) {
             nb::gil_scoped_release released;
             const Trees trees = trees_of(labels, arities, starts);
-            require(numbers.size() == labels.size() && sizes.size() == labels.size(),
-                    "numbers and sizes must have one entry a node");
+            check(numbers.size() == labels.size() && sizes.size() == labels.size(),
+                  "numbers and sizes must have one entry a node");
             std::size_t count = 0;
             const std::vector<std::int32_t> found = trees.complete_subtrees(count);
             std::copy(found.begin(), found.end(), numbers.data());

@@ -1,6 +1,7 @@
 // Nearest neighbors: search of a block of queries through a filter, or of all rows without one.
 #include <nanobind/stl/string.h>
 
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -27,6 +28,21 @@ const T* data_or_null(const Vector<const T>& v) {
     return v.size() ? v.data() : nullptr;
 }
 
+// Rows in panels and chunks, as `pack` writes and a search reads them; R: width of the boxes.
+template <class Flat, class Boxes>
+void check_packed(std::size_t n, std::size_t r, std::size_t chunk, std::size_t R, const Flat& panels,
+                  const Flat& starts, const Boxes& low, const Boxes& high, const Flat& squares,
+                  const Flat& errors) {
+    check(chunk > 0 && chunk % kPanel == 0, "a chunk must be whole panels");
+    check(n < static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()) - kPanel,
+          "there are too many rows");
+    const std::size_t n_chunks = n / chunk + (n % chunk != 0), size = (n + kPanel - 1) / kPanel * kPanel;
+    check(panels.size() == product(size, r) && starts.size() == size, "panels do not fit the rows");
+    check(has_shape(low, n_chunks, R) && has_shape(high, n_chunks, R) && squares.size() == n_chunks &&
+              errors.size() == n_chunks,
+          "boxes do not fit the rows");
+}
+
 // The lists of some queries, filled by one scan after the other.
 class Search {
   public:
@@ -41,8 +57,12 @@ class Search {
           groups_(groups),
           k_(k),
           lists_(q.shape(0), NeighborList(k ? k : NeighborList::kUnlimited, radius, most_ties)) {
-        if (measure_.metric == Metric::mahalanobis && map.shape(1) != q.shape(1))
-            throw nb::value_error("the map must have a column for each feature");
+        const std::size_t m = q.shape(0);
+        check(measure_.metric != Metric::mahalanobis || map.shape(1) == q.shape(1),
+              "the map must have a column for each feature");
+        check(bytes.size() == 0 || (has_shape(bytes, m, q.shape(1)) && whole.size() == m),
+              "bytes must have the shape of the queries, with one flag a query");
+        check(none_or(groups, m), "groups must have one number a query");
         if (measure_.metric == Metric::cosine) {
             sizes_.resize(q.shape(0));
             for (std::size_t i = 0; i < sizes_.size(); ++i)
@@ -53,7 +73,9 @@ class Search {
     template <class T>
     void scan(Matrix<const T> X, Vector<const double> sizes, Vector<const std::int64_t> groups,
               Vector<const std::int64_t> blocks, nb::kwargs job) {
-        const Rows<T> rows{X.data(), X.shape(1), data_or_null(sizes), data_or_null(groups)};
+        const Rows<T> rows = checked(X, sizes, groups);
+        check(blocks.size() == lists_.size(), "blocks must have the number of each query once");
+        check_permutation(blocks, "blocks must have the number of each query once");
         const auto panels = given<Vector<const float>>(job, "panels"),
                    starts = given<Vector<const float>>(job, "starts"),
                    squares = given<Vector<const float>>(job, "squares"),
@@ -71,9 +93,22 @@ class Search {
         const auto r = nb::cast<std::size_t>(job["r"]), r2 = nb::cast<std::size_t>(job["r2"]),
                    chunk = nb::cast<std::size_t>(job["chunk"]);
         const auto name = nb::cast<std::string>(job["norm"]);
+        check(name == "squares" || name == "magnitudes" || name == "largest",
+              "there is no norm of this name");
         const Norm norm = name == "squares"      ? Norm::squares
                           : name == "magnitudes" ? Norm::magnitudes
                                                  : Norm::largest;
+        const std::size_t n = order.size(), m = lists_.size(), R = v.shape(1);
+        check(has_shape(v, m, R) && r <= R && R == padded(r) && q_squares.size() == m &&
+                  q_errors.size() == m && bases.size() == m,
+              "what is known of the queries does not fit them");
+        check_packed(n, r, chunk, R, panels, starts, low, high, squares, errors);
+        check_below(order, X.shape(0), "order has a row that there is not");
+        check(r2 == 0 ||
+                  (r2 <= more.shape(1) && has_shape(more, n, padded(r2)) &&
+                   has_shape(q_more, m, padded(r2)) && more_errors.size() == n && q_more_errors.size() == m),
+              "the second bound does not fit the rows or the queries");
+        if (n == 0 || m == 0) return;
         const Filter filter{norm,
                             order.size(),
                             r,
@@ -111,7 +146,7 @@ class Search {
     // Every row against every query.
     template <class T>
     void scan_all(Matrix<const T> X, Vector<const double> sizes, Vector<const std::int64_t> groups) {
-        const Rows<T> rows{X.data(), X.shape(1), data_or_null(sizes), data_or_null(groups)};
+        const Rows<T> rows = checked(X, sizes, groups);
         const std::size_t n = X.shape(0), m = lists_.size(), block = 16, n_blocks = (m + block - 1) / block;
         const Queries queries = all();
         nb::gil_scoped_release release;
@@ -140,6 +175,15 @@ class Search {
                      Vector<const std::int64_t> groups, Vector<const std::int64_t> q_starts,
                      Vector<const std::int32_t> q_features, Vector<const double> q_values,
                      std::size_t n_features) {
+        check(measure_.metric != Metric::mahalanobis, "Mahalanobis takes dense rows");
+        check_compressed(starts, features, values.size(), n_features);
+        const std::size_t n = starts.size() - 1;
+        check_compressed(column_starts, column_rows, column_values.size(), n);
+        check(column_starts.size() == n_features + 1 && frequent.size() == n_features && common.size() == n,
+              "rows and columns do not fit");
+        check_groups(groups, n);
+        check_compressed(q_starts, q_features, q_values.size(), n_features);
+        check(q_starts.size() == lists_.size() + 1, "there must be as many queries as the search began with");
         measure_.d = n_features;
         SparseRows<T> rows{starts.size() - 1, starts.data(), features.data(),
                            values.data(),     nullptr,       data_or_null(groups)};
@@ -158,6 +202,11 @@ class Search {
 
     // Distances that someone else has computed: (queries, n), of the rows from number `first` on.
     void scan_distances(Matrix<const double> D, Vector<const std::int64_t> groups, std::int64_t first) {
+        check(D.shape(0) == lists_.size(), "distances must have a row for each query");
+        check(first >= 0 &&
+                  first <= std::numeric_limits<std::int64_t>::max() - static_cast<std::int64_t>(D.shape(1)),
+              "row numbers must be 0 or more, and 64-bit numbers");
+        check_groups(groups, D.shape(1));
         const std::int64_t* own = data_or_null(groups);
         nb::gil_scoped_release release;
         parallel_for(lists_.size(), static_cast<double>(D.size()), [&](std::size_t a) {
@@ -170,6 +219,8 @@ class Search {
 
     // Number of tied rows beyond the lists, and (radius) of list entries, of each query; sorts the lists.
     void finish(Vector<std::int64_t> n_found, Vector<std::int64_t> n_ties) {
+        check(n_found.size() == lists_.size() && n_ties.size() == lists_.size(),
+              "there must be one number for each query");
         nb::gil_scoped_release release;
         parallel_for(lists_.size(), 1e3 * lists_.size(), [&](std::size_t a) {
             lists_[a].finish();
@@ -181,6 +232,13 @@ class Search {
     // List a goes to places starts[a].. of distances and indices, its ties to tie_starts[a].. of ties.
     void write(Vector<const std::int64_t> starts, Vector<double> distances, Vector<std::int64_t> indices,
                Vector<const std::int64_t> tie_starts, Vector<std::int64_t> ties) const {
+        const std::size_t m = lists_.size();
+        check(starts.size() == m && tie_starts.size() == m && distances.size() == indices.size(),
+              "there must be one start for each query, and as many indices as distances");
+        for (std::size_t a = 0; a < m; ++a)
+            check(fits(starts.data()[a], lists_[a].best().size(), indices.size()) &&
+                      fits(tie_starts.data()[a], lists_[a].ties().size(), ties.size()),
+                  "a list would be written beyond the arrays");
         for (std::size_t a = 0; a < lists_.size(); ++a) {
             std::int64_t at = starts.data()[a];
             for (const Neighbor& found : lists_[a].best()) {
@@ -192,6 +250,25 @@ class Search {
     }
 
   private:
+    static bool fits(std::int64_t start, std::size_t count, std::size_t size) {
+        return start >= 0 && count <= size && static_cast<std::size_t>(start) <= size - count;
+    }
+
+    void check_groups(const Vector<const std::int64_t>& groups, std::size_t n) const {
+        check(groups.size() == 0 || (groups.size() == n && groups_.size() == lists_.size()),
+              "groups must have one number a row, and one a query");
+    }
+
+    template <class T>
+    Rows<T> checked(const Matrix<const T>& X, const Vector<const double>& sizes,
+                    const Vector<const std::int64_t>& groups) const {
+        check(X.shape(1) == q_.shape(1) && measure_.d == q_.shape(1),
+              "rows and queries must have the same features");
+        check(none_or(sizes, X.shape(0)), "sizes must have one number a row");
+        check_groups(groups, X.shape(0));
+        return {X.data(), X.shape(1), data_or_null(sizes), data_or_null(groups)};
+    }
+
     template <class T>
     std::vector<double> lengths(SparseRows<T> rows) const {
         std::vector<double> out(rows.n, 0.0);
@@ -253,6 +330,7 @@ void bind_type(nb::class_<Search>& search, nb::module_& m) {
     m.def(
         "row_lengths",
         [](Matrix<const T> X, Vector<double> out) {
+            check(out.size() == X.shape(0), "out must have one number a row");
             const Measure measure{Metric::l2, X.shape(1), 2.0};
             nb::gil_scoped_release release;
             constexpr std::size_t block = 512;
@@ -293,6 +371,11 @@ void bind_neighbors(nb::module_& m) {
            Vector<const std::int64_t> order, std::size_t r, std::size_t chunk, Vector<float> panels,
            Vector<float> starts, Matrix<float> low, Matrix<float> high, Vector<float> chunk_squares,
            Vector<float> chunk_errors) {
+            const std::size_t n = v.shape(0);
+            check(squares.size() == n && errors.size() == n && order.size() == n && r <= v.shape(1),
+                  "squares, errors and order must have one number a row");
+            check_packed(n, r, chunk, v.shape(1), panels, starts, low, high, chunk_squares, chunk_errors);
+            check_below(order, n, "order has a row that there is not");
             nb::gil_scoped_release release;
             pack(v.data(), v.shape(1), squares.data(), errors.data(), order.data(), v.shape(0), r, chunk,
                  panels.data(), starts.data(), low.data(), high.data(), chunk_squares.data(),
@@ -306,6 +389,8 @@ void bind_neighbors(nb::module_& m) {
     m.def(
         "tree_order",
         [](Matrix<const float> v, std::size_t r, std::size_t leaf, Vector<std::int64_t> order) {
+            check(order.size() == v.shape(0) && r <= v.shape(1) && leaf > 0,
+                  "order must have one number a row, and a leaf at least one row");
             nb::gil_scoped_release release;
             tree_order(v.data(), v.shape(0), r, v.shape(1), leaf, order.data());
         },

@@ -17,15 +17,7 @@ using Numbers = Vector<const std::int64_t>;
 
 constexpr std::size_t kBlock = 1024;  // pairs that a task measures
 
-void check(bool holds, const char* message) {
-    if (!holds) throw nb::value_error(message);
-}
-
-void check_numbers(Numbers numbers, std::size_t n) {
-    for (std::size_t p = 0; p < numbers.size(); ++p)
-        check(numbers.data()[p] >= 0 && static_cast<std::size_t>(numbers.data()[p]) < n,
-              "a pair has a row that there is not");
-}
+constexpr const char* kNoRow = "a pair has a row that there is not";
 
 template <class Distance>
 void fill(std::size_t n_pairs, double work, double* out, const Distance& distance) {
@@ -44,8 +36,8 @@ void pair_distances(const std::string& metric, double exponent, Matrix<const dou
     check(measure.metric != Metric::mahalanobis || map.shape(1) == d,
           "the map must have a column for each feature");
     check(queries.size() == n_pairs && out.size() == n_pairs, "rows, queries and out differ in length");
-    check_numbers(rows, X.shape(0));
-    check_numbers(queries, Q.shape(0));
+    check_below(rows, X.shape(0), kNoRow);
+    check_below(queries, Q.shape(0), kNoRow);
     nb::gil_scoped_release release;
     const bool angles = measure.metric == Metric::cosine;
     fill(n_pairs, 2.0 * static_cast<double>(n_pairs * (d + 1) * std::max<std::size_t>(1, measure.rank)),
@@ -82,8 +74,10 @@ void sparse_pair_squares(Vector<const std::int64_t> starts, Vector<const std::in
     const Csr<double> Q{q_starts, q_features, q_values};
     check(queries.size() == rows.size() && out.size() == rows.size(),
           "rows, queries and out differ in length");
-    check_numbers(rows, X.n());
-    check_numbers(queries, Q.n());
+    check_compressed(starts, features, values.size(), n_features);
+    check_compressed(q_starts, q_features, q_values.size(), n_features);
+    check_below(rows, X.n(), kNoRow);
+    check_below(queries, Q.n(), kNoRow);
     nb::gil_scoped_release release;
     fill(rows.size(), 1e3 * static_cast<double>(rows.size()), out.data(),
          [&](std::size_t p) { return measure(X[rows.data()[p]], Q[queries.data()[p]]); });

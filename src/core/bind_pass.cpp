@@ -52,6 +52,7 @@ void bind_products(nb::module_& m) {
         "dense_back_product",
         [](Matrix<const T> X, AnyTable G, Matrix<double> G_W) {
             check_gradient(X, G.shape(0), G.shape(1), G_W);
+            check(G.shape(1) > 0, "G must have a column");
             GivenWork work(source_of(G), G.shape(1));
             nb::gil_scoped_release released;
             dense_pass<T>({dense(X), G.shape(1), nullptr, &work, nullptr, G_W.data()});
@@ -73,10 +74,9 @@ void bind_products(nb::module_& m) {
         nb::arg("square").noconvert(), "Weighted mean of each feature and sum_i s_i (x_i - mean)^2.");
     m.def(
         "add_weighted_grams",
-        [](Matrix<const T> X, Matrix<const double> h,
-           nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu> out) {
+        [](Matrix<const T> X, Matrix<const double> h, Cube<T> out) {
             const std::size_t M = h.shape(1), P = X.shape(1) + 1;
-            check(h.shape(0) == X.shape(0), "X and h differ in length");
+            check(h.shape(0) == X.shape(0) && M > 0, "X and h differ in length, or h has no column");
             check(out.shape(0) == M && out.shape(1) == P && out.shape(2) == P,
                   "out must be (M, D + 1, D + 1)");
             nb::gil_scoped_release released;
@@ -89,7 +89,7 @@ void bind_products(nb::module_& m) {
         [](Matrix<const T> X, Matrix<const T> W, Vector<const T> b) {
             const std::size_t n = X.shape(0), K = W.shape(0), D = X.shape(1);
             check(W.shape(1) == D && b.shape(0) == K && K > 0, "X, W and b do not fit");
-            T* scores = new T[n * K];
+            T* scores = new T[product(n, K)];
             auto result = fresh_array(scores, {n, K});
             nb::gil_scoped_release released;
             if (n < kTile) {

@@ -18,12 +18,11 @@ using Numbers = Vector<const double>;
 // (n, K) scores or gradients of either float type
 using AnyTable = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-inline void check(bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-}
-
 inline TileSource source_of(const AnyTable& table) {
     TileSource source;
+    check(table.size() == 0 || is_aligned<double>(table.data()) ||
+              (table.dtype() == nb::dtype<float>() && is_aligned<float>(table.data())),
+          "scores must be aligned");
     if (table.dtype() == nb::dtype<float>())
         source.single = static_cast<const float*>(table.data());
     else if (table.dtype() == nb::dtype<double>())
@@ -37,6 +36,7 @@ inline TileSource source_of(const AnyTable& table) {
 inline Rows rows_of(const Targets& targets, const Numbers& weights, std::size_t n_columns,
                     const std::string& loss, bool curved = false) {
     check(targets.shape(0) == weights.shape(0), "targets and weights differ in length");
+    check(n_columns > 0, "there must be at least one column of scores");
     const TileLoss& kernel = tile_loss(loss);
     check(!curved || kernel.curvature != nullptr, "this loss has no second derivative");
     return {targets.data(), weights.data(), targets.shape(0), n_columns, &kernel};

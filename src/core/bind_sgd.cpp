@@ -20,16 +20,9 @@ const T* or_null(const Vector<const T>& a) {
     return a.size() ? a.data() : nullptr;
 }
 
-void require(bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-}
-
-void require_labels(const Vector<const std::int32_t>& labels, std::size_t n_outputs) {
-    const auto n_classes = static_cast<std::int32_t>(n_outputs);
-    bool inside = true;  // one column tells class 1 from all others
-    for (std::size_t i = 0; n_outputs > 1 && i < labels.size(); ++i)
-        inside = inside && labels.data()[i] >= 0 && labels.data()[i] < n_classes;
-    require(inside, "class numbers must be 0 .. K-1");
+void check_labels(const Vector<const std::int32_t>& labels, std::size_t n_outputs) {
+    if (n_outputs > 1)
+        check_below(labels, n_outputs, "class numbers must be 0 .. K-1");  // one column: class 1 or not
 }
 
 template <class T>
@@ -40,9 +33,9 @@ bool read_rows(nb::handle X, AnyRows& rows) {
         if (parts.size() != 4 || !nb::try_cast(parts[0], data, false)) return false;
         const auto indices = nb::cast<Vector<const std::int32_t>>(parts[1], false);
         const auto indptr = nb::cast<Vector<const std::int64_t>>(parts[2], false);
-        require(indptr.size() > 0 && data.size() == indices.size(), "not a CSR matrix");
-        rows = SparseRows<T>{data.data(), indices.data(), indptr.data(), indptr.size() - 1,
-                             nb::cast<std::size_t>(parts[3])};
+        const auto n_features = nb::cast<std::size_t>(parts[3]);
+        check_compressed(indptr, indices, data.size(), n_features);
+        rows = SparseRows<T>{data.data(), indices.data(), indptr.data(), indptr.size() - 1, n_features};
         return true;
     }
     Matrix<const T> matrix;
@@ -53,8 +46,8 @@ bool read_rows(nb::handle X, AnyRows& rows) {
 
 AnyRows rows_from(nb::handle X) {
     AnyRows rows;
-    require(read_rows<double>(X, rows) || read_rows<float>(X, rows),
-            "X must be C-contiguous or CSR, float32 or float64");
+    check(read_rows<double>(X, rows) || read_rows<float>(X, rows),
+          "X must be C-contiguous or CSR, float32 or float64");
     return rows;
 }
 
@@ -70,18 +63,23 @@ void run_sgd(nb::handle X, const std::string& loss, Vector<const std::int32_t> l
     auto shaped = [d = d, K](const auto& M, const auto& v) {
         return M.shape(0) == K && M.shape(1) == d && v.size() == K;
     };
-    require(shaped(W, b), "W must be (K, D) and b (K,)");
-    require(labels.size() == n || (distributions.shape(0) == n && distributions.shape(1) == K),
-            "bad targets");
-    require_labels(labels, K);
-    require(weights.size() == n, "one weight for each row");
-    require(batch_size > 0 && etas.size() * batch_size >= order.size(), "one eta for each step");
-    require(C.size() == 0 || (C.shape(0) == n && C.shape(1) == K), "C must be (n, K)");
-    require(shares.size() == 0 || (shares.size() == etas.size() && shaped(total_W, total_b)), "bad totals");
-    require(duals.size() == 0 || (duals.shape(0) == n && duals.shape(1) == K && dual_total.size() == n),
-            "duals must be (n, K)");
-    for (std::size_t k = 0; k < order.size(); ++k)
-        require(order.data()[k] >= 0 && order.data()[k] < static_cast<std::int64_t>(n), "order out of range");
+    check(shaped(W, b), "W must be (K, D) and b (K,)");
+    const bool distributed =
+        labels.size() == 0 && K > 1 && loss != "crammer-singer" && loss != "weston-watkins";
+    check(K > 0 && (labels.size() == n ||
+                    (distributed && distributions.shape(0) == n && distributions.shape(1) == K)),
+          "one label for each row, or (n, K) distributions where the loss takes them");
+    check_labels(labels, K);
+    check(weights.size() == n, "one weight for each row");
+    batch_size = std::min(batch_size, std::max<std::size_t>(order.size(), 1));
+    check(batch_size > 0 && etas.size() >= (order.size() + batch_size - 1) / batch_size,
+          "one eta for each step");
+    check(C.size() == 0 || (C.shape(0) == n && C.shape(1) == K), "C must be (n, K)");
+    check(shares.size() == 0 || (shares.size() == etas.size() && shaped(total_W, total_b)),
+          "one share for each eta, and totals shaped as W and b");
+    check(duals.size() == 0 || (duals.shape(0) == n && duals.shape(1) == K && dual_total.size() == n),
+          "duals must be (n, K)");
+    check_below(order, n, "order has a row that there is not");
     SgdProblem problem{};
     problem.loss = named_loss(loss);
     problem.targets = {or_null(labels), distributions.data(), K};
@@ -117,14 +115,15 @@ void run_perceptron(nb::handle X, const std::string& rule, Vector<const std::int
     auto shaped = [d = d, K](const auto& M, const auto& v) {
         return M.shape(0) == K && M.shape(1) == d && v.size() == K;
     };
-    require(shaped(W, b), "W must be (K, D) and b (K,)");
-    require(labels.size() == n && weights.size() == n, "one label and one weight for each row");
-    require_labels(labels, K);
-    require(!averaged || shaped(total_W, total_b), "totals must be shaped as W and b");
-    require(visits.size() == K && mistakes.size() == K && cycles.size() == K && clean.size() == K &&
-                margins.size() == K,
-            "counts must be (K,)");
-    require(K > 1 || rule == "one-vs-rest", "joint rules need two or more columns");
+    check(shaped(W, b), "W must be (K, D) and b (K,)");
+    check(labels.size() == n && weights.size() == n, "one label and one weight for each row");
+    check_labels(labels, K);
+    check(!averaged || shaped(total_W, total_b), "totals must be shaped as W and b");
+    check(visits.size() == K && mistakes.size() == K && cycles.size() == K && clean.size() == K &&
+              margins.size() == K,
+          "counts must be (K,)");
+    check(least_cycles != 1, "whether cycles help is seen after two of them: least_cycles must be 0 or >= 2");
+    check(K > 1 || (K == 1 && rule == "one-vs-rest"), "joint rules need two or more columns");
     PerceptronProblem problem{};
     problem.correction = rule::named(rule);
     problem.labels = labels.data();

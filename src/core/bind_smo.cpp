@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "bindings.hpp"
 #include "hinge_certificate.hpp"
 #include "kernel_entries.hpp"
@@ -11,10 +13,6 @@ using Integers32 = Vector<const std::int32_t>;
 using Starts = Vector<const std::int64_t>;
 using Reals64 = Vector<const double>;
 
-void check(bool holds, const char* message) {
-    if (!holds) throw nb::value_error(message);
-}
-
 template <class T>
 void solve_all(Matrix<const T> K, Integers32 at, Starts starts, Reals64 y, Reals64 C, Vector<double> beta,
                Vector<double> F, double tol, std::int64_t max_iter, bool shrinking, Matrix<double> results) {
@@ -23,13 +21,9 @@ void solve_all(Matrix<const T> K, Integers32 at, Starts starts, Reals64 y, Reals
     check(starts.shape(0) == n_problems + 1 && results.shape(1) == 2, "starts and results differ in length");
     check(y.shape(0) == n && C.shape(0) == n && beta.shape(0) == n && F.shape(0) == n,
           "at, y, C, beta and F must have the same length");
-    for (std::size_t t = 0; t < n; ++t)
-        check(at.data()[t] >= 0 && static_cast<std::size_t>(at.data()[t]) < K.shape(0),
-              "at has a row that K has not");
-    for (std::size_t q = 0; q < n_problems; ++q)
-        check(starts.data()[q] <= starts.data()[q + 1] && starts.data()[q] >= 0 &&
-                  static_cast<std::size_t>(starts.data()[q + 1]) <= n,
-              "starts must grow, up to the number of rows");
+    check_below(at, K.shape(0), "at has a row that K has not");
+    check(starts_rise(starts.data(), n_problems, n), "starts must grow from 0, up to the number of rows");
+    check(n <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()), "there are too many rows");
     nb::gil_scoped_release released;
     Watch watch;
     parallel_for(n_problems, 1e9, [&](std::size_t q) {
@@ -82,10 +76,8 @@ void bind_smo(nb::module_& m) {
                   "starts and results differ in length");
             check(C.shape(0) == n && beta.shape(0) == n && F.shape(0) == n,
                   "y, C, beta and F must have the same length");
-            for (std::size_t q = 0; q < n_problems; ++q)
-                check(starts.data()[q] <= starts.data()[q + 1] && starts.data()[q] >= 0 &&
-                          static_cast<std::size_t>(starts.data()[q + 1]) <= n,
-                      "starts must grow, up to the number of rows");
+            check(starts_rise(starts.data(), n_problems, n),
+                  "starts must grow from 0, up to the number of rows");
             nb::gil_scoped_release released;
             parallel_for(n_problems, 50.0 * n, [&](std::size_t q) {
                 const std::size_t from = starts.data()[q];

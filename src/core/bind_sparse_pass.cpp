@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "bind_pass.hpp"
 #include "bindings.hpp"
 #include "moments.hpp"
@@ -8,23 +10,22 @@ namespace nearline {
 
 namespace {
 
+constexpr std::size_t kMostRows = std::numeric_limits<std::int32_t>::max();
+
 // A CSR matrix as scipy holds it: data, indices, indptr, and the number of features.
 template <class T, class I>
 CsrRows<T, I> csr(const Vector<const T>& values, const Vector<const I>& columns,
                   const Vector<const I>& starts, std::size_t n_features) {
-    check(starts.shape(0) > 0 && values.shape(0) == columns.shape(0), "data, indices and indptr do not fit");
-    const CsrRows<T, I> X{values.data(), columns.data(), starts.data(), starts.shape(0) - 1, n_features};
-    check(X.size() <= values.shape(0), "indptr goes beyond the data");
-    return X;
+    check_compressed(starts, columns, values.size(), n_features);
+    check(starts.size() - 1 <= kMostRows, "there are more rows than 32 bits can count");
+    return {values.data(), columns.data(), starts.data(), starts.size() - 1, n_features};
 }
 
 template <class T>
 CscColumns<T> csc(const Vector<const T>& values, const Vector<const std::int32_t>& rows,
                   const Vector<const std::int64_t>& starts, std::size_t n_rows) {
-    check(starts.shape(0) > 0 && values.shape(0) == rows.shape(0), "values, rows and starts do not fit");
-    const CscColumns<T> X{values.data(), rows.data(), starts.data(), n_rows, starts.shape(0) - 1};
-    check(X.size() <= values.shape(0), "starts go beyond the values");
-    return X;
+    check_compressed(starts, rows, values.size(), n_rows);
+    return {values.data(), rows.data(), starts.data(), n_rows, starts.size() - 1};
 }
 
 template <class T, class I>
@@ -63,7 +64,8 @@ void bind_rows(nb::module_& m) {
         [](Vector<const T> data, Vector<const I> indices, Vector<const I> indptr, Matrix<const double> G,
            Matrix<double> G_W) {
             const auto X = csr(data, indices, indptr, G_W.shape(1));
-            check(G.shape(0) == X.n_rows && G.shape(1) == G_W.shape(0), "X, G and G_W do not fit");
+            check(G.shape(0) == X.n_rows && G.shape(1) == G_W.shape(0) && G.shape(1) > 0,
+                  "X, G and G_W do not fit");
             nb::gil_scoped_release released;
             sparse_scatter<T, I>(X, G.data(), G.shape(1), G_W.data());
         },
@@ -157,7 +159,8 @@ void bind_columns(nb::module_& m) {
         [](Vector<const T> values, Vector<const std::int32_t> rows, Vector<const std::int64_t> starts,
            AnyTable G, Matrix<double> G_W) {
             const auto X = csc(values, rows, starts, G.shape(0));
-            check(G_W.shape(0) == G.shape(1) && G_W.shape(1) == X.n_features, "G_W must be (K, D)");
+            check(G.shape(1) > 0 && G_W.shape(0) == G.shape(1) && G_W.shape(1) == X.n_features,
+                  "G_W must be (K, D)");
             GivenWork work(source_of(G), G.shape(1));
             nb::gil_scoped_release released;
             SlicedTable<T> table(G.shape(0), G.shape(1));

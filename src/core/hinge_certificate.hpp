@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "ordering.hpp"
+
 namespace nearline {
 
 struct HingeCertificate {
@@ -27,7 +29,10 @@ inline HingeCertificate hinge_certificate(std::size_t n, const double* y, const 
         square += beta[i] * (F[i] + y[i]);
         linear += beta[i] * y[i];
     }
-    std::sort(corner.begin(), corner.end());
+    std::sort(corner.begin(), corner.end(), [](const auto& a, const auto& b) {
+        if (nan_last(a.first, b.first)) return true;
+        return !nan_last(b.first, a.first) && nan_last(a.second, b.second);
+    });
     const double zero = 1e-12 * positive;
     double slope = -positive, left = 0.0, right = 0.0;
     for (std::size_t k = 0; k < corner.size(); ++k) {

@@ -17,6 +17,7 @@
 #include "neighbor_distance.hpp"
 #include "neighbor_lists.hpp"
 #include "neighbor_panels.hpp"
+#include "ordering.hpp"
 #include "parallel.hpp"
 
 namespace nearline::neighbors {
@@ -128,7 +129,8 @@ class BlockSearch {
         std::vector<std::size_t> order(n_chunks), active(count);
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-            return nearness[a] < nearness[b] || (nearness[a] == nearness[b] && a < b);
+            if (nan_last(nearness[a], nearness[b])) return true;
+            return !nan_last(nearness[b], nearness[a]) && a < b;
         });
         double work = 0.0;
         for (const std::size_t c : order) {
@@ -221,7 +223,7 @@ class BlockSearch {
         NeighborList& list = lists_[i];
         if (!list.full())
             std::sort(found.begin(), found.end(),
-                      [](const Survivor& s, const Survivor& t) { return s.bound < t.bound; });
+                      [](const Survivor& s, const Survivor& t) { return nan_last(s.bound, t.bound); });
         const Query query = queries_.at(i, rows_.d);
         const double at_first = list.limit();
         double known = at_first, length = reach(a);
@@ -326,8 +328,10 @@ inline void tree_order(const float* v, std::size_t n, std::size_t r, std::size_t
         }
         const std::size_t half = std::max(leaf, (size / leaf + 1) / 2 * leaf);
         keys.clear();
-        for (std::size_t k = s.begin; k < s.end; ++k)
-            keys.emplace_back(v[static_cast<std::size_t>(order[k]) * stride + widest], order[k]);
+        for (std::size_t k = s.begin; k < s.end; ++k) {
+            const float x = r ? v[static_cast<std::size_t>(order[k]) * stride + widest] : 0.0f;
+            keys.emplace_back(x == x ? x : std::numeric_limits<float>::infinity(), order[k]);
+        }
         std::nth_element(keys.begin(), keys.begin() + half, keys.end());
         for (std::size_t k = 0; k < size; ++k) order[s.begin + k] = keys[k].second;
         open.push_back({s.begin, s.begin + half});

@@ -1,7 +1,7 @@
 // parallel_for: run tasks 0 .. n-1 on a few threads. What a task computes may depend on its number alone,
 // never on the thread that runs it; results are combined by the caller in task order, so they do not depend
 // on the number of threads. Threads live for one call only: nothing survives a fork, nothing has to be shut
-// down.
+// down. Where the machine refuses a thread (limits of a container), those that there are do all the tasks.
 #pragma once
 
 #include <atomic>
@@ -42,7 +42,10 @@ void parallel_for(std::size_t n_tasks, double work, const Task& task) {
         }
     };
     std::vector<std::thread> threads;
-    for (std::size_t t = 1; t < n_threads; ++t) threads.emplace_back(run, false);
+    try {
+        for (std::size_t t = 1; t < n_threads; ++t) threads.emplace_back(run, false);
+    } catch (const std::exception&) {  // no thread, or no memory for one: the others go on
+    }
     run(true);
     for (auto& thread : threads) thread.join();
     if (error) std::rethrow_exception(error);

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <stdexcept>
 #include <string>
+
+#include "ordering.hpp"
 
 namespace nearline {
 
@@ -81,7 +82,7 @@ inline void sparsemax(const double* f, const Targets& targets, std::size_t i, st
                       double* g) {
     const double top = *std::max_element(f, f + K);
     for (std::size_t c = 0; c < K; ++c) g[c] = f[c] - top;
-    std::sort(g, g + K, std::greater<double>());
+    std::sort(g, g + K, [](double a, double b) { return nan_last(-a, -b); });
     double sum = 0.0, threshold = 0.0;
     for (std::size_t k = 0; k < K; ++k) {
         sum += g[k];

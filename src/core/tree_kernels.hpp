@@ -87,6 +87,17 @@ struct Trees {
         return numbers;
     }
 
+    std::vector<std::int32_t> label_numbers(std::size_t& count) const {
+        std::vector<std::int32_t> known(labels, labels + n_nodes()), numbers(n_nodes());
+        std::sort(known.begin(), known.end());
+        known.erase(std::unique(known.begin(), known.end()), known.end());
+        for (std::size_t node = 0; node < numbers.size(); ++node)
+            numbers[node] = static_cast<std::int32_t>(
+                std::lower_bound(known.begin(), known.end(), labels[node]) - known.begin());
+        count = known.size();
+        return numbers;
+    }
+
     std::vector<std::int32_t> productions(std::size_t& count) const {
         return numbered(count, [this](const auto&, std::int32_t child) { return labels[child]; });
     }
@@ -275,10 +286,9 @@ inline Symbols production_symbols(const Trees& trees, bool leaves) {
 }
 
 inline Symbols label_symbols(const Trees& trees) {
-    std::vector<std::int32_t> symbols(trees.labels, trees.labels + trees.n_nodes());
-    std::int32_t largest = -1;
-    for (const std::int32_t symbol : symbols) largest = std::max(largest, symbol);
-    return Symbols(trees, std::move(symbols), static_cast<std::size_t>(largest) + 1);
+    std::size_t count = 0;
+    std::vector<std::int32_t> symbols = trees.label_numbers(count);
+    return Symbols(trees, std::move(symbols), count);
 }
 
 }  // namespace nearline

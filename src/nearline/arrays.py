@@ -1,17 +1,28 @@
 """Array types and the few operations in which dense and sparse (CSR) design matrices differ."""
 
+import sys
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from nearline.sparse import sound
 
 Array: TypeAlias = npt.NDArray[Any]
 Design: TypeAlias = Any  # (n, D) C-contiguous array or CSR matrix, float32 or float64
 
 
 def is_sparse(X: Design) -> bool:
-    """Whether X is a scipy sparse container (asked without importing scipy)."""
-    return type(X).__module__.startswith("scipy.sparse")
+    """Whether X is a scipy sparse container. Where nobody has imported scipy.sparse, there is none."""
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    return scipy_sparse is not None and bool(scipy_sparse.issparse(X))
+
+
+def admitted(X: Any, name: str = "X") -> Any:
+    """What comes from outside, before anyone works on it: a sparse matrix as :func:`sound` has it, an array aligned."""
+    if is_sparse(X):
+        return sound(X, name)
+    return X.copy() if isinstance(X, np.ndarray) and not X.flags.aligned else X
 
 
 def flat(X: Any) -> Any:
@@ -32,16 +43,16 @@ def flat(X: Any) -> Any:
 def as_design(X: Any) -> Design:
     """X as the mathematics wants it: C-contiguous or canonical CSR, float32 or float64; copied only if need be."""
     if is_sparse(X):
-        X = X.tocsr()
-        if X.dtype not in (np.float32, np.float64):
-            X = X.astype(np.float64)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
-        return X
+        X = sound(X)
+        return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     X = np.asarray(X)
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
-    return np.ascontiguousarray(X, dtype=dtype)
+    return contiguous(X, dtype)
+
+
+def contiguous(X: Any, dtype: Any = None) -> Array:
+    """An array as compiled code takes it: C-contiguous and aligned; copied only if need be."""
+    return np.require(X, dtype=dtype, requirements=("C", "A"))
 
 
 def owned(X: Any, given: Any) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array, Design, product
+from nearline.arrays import Array, Design, admitted, product
 
 
 def decisive(scores: Array, *, everywhere: bool = False) -> Array:
@@ -53,7 +53,7 @@ class LinearScore:
 
     def __call__(self, X: Design) -> Array:
         """Scores (n, K)."""
-        return decisive(product(X, self.W) + self.b)
+        return decisive(product(admitted(X), self.W) + self.b)
 
     def label(self, x: Array) -> Any:
         """Label of one dense row (D,), without any checks."""

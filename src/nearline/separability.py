@@ -17,7 +17,7 @@ import numpy as np
 
 from nearline._kesler import LARGEST_BASIS, Kesler
 from nearline._kesler import search as _search
-from nearline.arrays import Array, is_sparse
+from nearline.arrays import Array, admitted, is_sparse
 from nearline.losses import LOSSES
 from nearline.risk import Risk
 from nearline.scores import LinearScore
@@ -154,11 +154,7 @@ def _logistic(problem: Kesler) -> tuple[Array, Array]:
 
 def _checked(X: Any, y: Any) -> tuple[Any, Array, Array]:
     """X as float64 array or CSR, classes, class numbers."""
-    if is_sparse(X):
-        X = X.tocsr().astype(np.float64)
-        X.sum_duplicates()
-    else:
-        X = np.asarray(X, dtype=np.float64)
+    X = admitted(X).astype(np.float64) if is_sparse(X) else np.asarray(X, dtype=np.float64)
     y = np.asarray(y)
     if X.ndim != 2 or y.ndim != 1 or X.shape[0] != len(y) or not len(y):
         raise ValueError(

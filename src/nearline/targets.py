@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline.arrays import Array, contiguous
 
 ENCODE = "encode labels by classes, targets = np.unique(y, return_inverse=True)[1]"
 
@@ -29,7 +29,7 @@ def checked_targets(targets: Any, n_classes: int | None = None) -> Array:
         return targets.astype(np.int32)
     low, high = int(targets.min()), int(targets.max())
     if low == -1 and high in (-1, 1) and n_classes in (None, 2) and (targets != 0).all():
-        return np.ascontiguousarray(targets == 1, dtype=np.int32)
+        return contiguous(targets == 1, np.int32)
     if low < 0 or (n_classes is not None and high >= n_classes):
         known = f"0 .. {n_classes - 1}" if n_classes is not None else "0, 1, 2, ... (or -1 and +1)"
         raise ValueError(f"Targets must be class numbers {known}, got {low} .. {high}: {ENCODE}.")
@@ -39,7 +39,7 @@ def checked_targets(targets: Any, n_classes: int | None = None) -> Array:
         raise ValueError(
             f"Targets False and True are two classes, but there are {n_classes}: give class numbers."
         )
-    return np.ascontiguousarray(targets, dtype=np.int32)
+    return contiguous(targets, np.int32)
 
 
 def _check_gaps(targets: Array, high: int) -> None:
@@ -61,7 +61,7 @@ def _check_gaps(targets: Array, high: int) -> None:
 
 
 def _distributions(targets: Array, n_classes: int | None) -> Array:
-    given = np.ascontiguousarray(targets, dtype=np.float64)
+    given = contiguous(targets, np.float64)
     if not np.isfinite(given).all():
         raise ValueError(
             "Label distributions must be finite numbers, got NaN or infinity: drop or fill those rows."
@@ -77,7 +77,7 @@ def row_weights(weights: Any, n_rows: int) -> Array:
     """Weights of rows as float64, 1 each if None."""
     if weights is None:
         return np.ones(n_rows)
-    given = np.ascontiguousarray(weights, dtype=np.float64)
+    given = contiguous(weights, np.float64)
     if given.shape != (n_rows,):
         raise ValueError(f"There are {n_rows} rows but weights {given.shape}: give one weight for each row.")
     if not (np.isfinite(given).all() and given.min(initial=0.0) >= 0 and 0 < given.sum() < np.inf):

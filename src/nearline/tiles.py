@@ -4,10 +4,10 @@ What a task computes depends on its tile alone and results are combined in tile 
 number of threads. It is faster too: the tasks need no barriers, where a BLAS that splits each call waits at many.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, Self, TypeVar
 
 from nearline import _core
@@ -80,21 +80,55 @@ def map_tiles(
     with single_threaded_blas:
         if n_threads == 1:
             return [task(item) for item in steps(items)]
-        stop = Stop()
+        return _Crew(task, items).run(n_threads)
 
-        def run(item: Item) -> Result:
-            with heeding(stop):
-                checkpoint()
-                return task(item)
 
-        with ThreadPoolExecutor(n_threads) as threads:
-            pending = [threads.submit(run, item) for item in items]
+class _Crew:
+    """Threads, the caller's among them, that take items one by one. Where the machine refuses a thread, the others do all."""
+
+    def __init__(self, task: Callable[[Item], Any], items: Sequence[Item]) -> None:
+        self._task, self._items = task, items
+        self._waiting = deque(range(len(items)))
+        self._results: list[Any] = [None] * len(items)
+        self._errors: list[BaseException] = []
+        self._stop = Stop()
+
+    def run(self, n_threads: int) -> list[Any]:
+        helpers = self._helpers(n_threads - 1)
+        try:
+            self._work()
+            for helper in helpers:
+                helper.join()
+        finally:  # Ctrl-C while others work: they end at their next checkpoint
+            self._stop.request()
+        if self._errors:
+            raise self._errors[0]
+        return self._results
+
+    def _helpers(self, most: int) -> list[Thread]:
+        started = []
+        for _ in range(most):
+            helper = Thread(target=self._work)
             try:
-                return [result.result() for result in pending]
-            except BaseException:  # Ctrl-C too
-                stop.request()
-                threads.shutdown(wait=False, cancel_futures=True)
-                raise
+                helper.start()
+            except RuntimeError:  # limits on processes or memory, as containers have
+                break
+            started.append(helper)
+        return started
+
+    def _work(self) -> None:
+        with heeding(self._stop):
+            try:
+                while self._waiting:
+                    checkpoint()
+                    try:
+                        i = self._waiting.popleft()
+                    except IndexError:  # someone else was faster
+                        return
+                    self._results[i] = self._task(self._items[i])
+            except BaseException as error:  # Ctrl-C too
+                self._errors.append(error)
+                self._stop.request()
 
 
 def steps(items: Iterable[Item]) -> Iterator[Item]:

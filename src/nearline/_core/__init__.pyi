@@ -243,8 +243,8 @@ def sparse_moments(
 ) -> None:
     """Weighted mean of each feature and sum_i s_i (x_i - mean)^2."""
 
-def has_duplicates(indptr: Array, indices: Array, n_columns: int) -> bool:
-    """Whether some row of a CSR matrix has a column twice."""
+def compressed_fault(indptr: Array, indices: Array, n_columns: int) -> tuple[str, int, int]:
+    """The first fault of a CSR matrix: what ('' none, 'order' columns do not rise), where, and the number."""
 
 def largest_square_norm(X: object) -> float:
     """max over the rows of |x|^2."""

@@ -6,12 +6,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 import nearline.threads  # noqa: F401  (threadpoolctl, which scikit-learn has loaded by now, learns of the core)
 from nearline.arrays import Array, Design
 from nearline.kept import Labels, kept
 from nearline.parameters import HoldsParametrized
+from nearline.validation import check_weights, validate_data
 
 
 def encoded(y: Array) -> tuple[Array, Array]:
@@ -61,7 +62,7 @@ class Classifier(HoldsParametrized, ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} needs at least 2 classes, but y has 1 class: {self.classes_.tolist()[0]!r}. "
                 "Give rows of another class too."
             )
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = check_weights(sample_weight, X)
         if class_weight is not None:
             weights = weights * class_weights(class_weight, self.classes_, y)[targets]
         weighty = np.unique(targets[weights > 0])

@@ -8,13 +8,12 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from nearline import _core
 from nearline.arrays import Array, Design, is_sparse
 from nearline.estimators.linear import LinearModel
 from nearline.kept import Numbers, Plain, kept
 from nearline.tiles import groups, map_tiles, steps
+from nearline.validation import check_weights, validate_data
 
 
 def row_blocks(shape: tuple[int, int], *, budget: int = 1 << 18) -> Iterator[slice]:
@@ -40,15 +39,6 @@ def sum_blocks(
 
     work = operations * shape[0] * shape[1]
     return reduce(np.add, map_tiles(chain, groups(list(row_blocks(shape, budget=budget)), 8), work=work))
-
-
-def distinct_entries(X: Design) -> Design:
-    """X with entries given twice added up. Needed before anything but a sum; copied only if there are any."""
-    if not is_sparse(X) or not _core.has_duplicates(X.indptr, X.indices, X.shape[1]):
-        return X
-    X = X.copy()
-    X.sum_duplicates()
-    return X
 
 
 def indicator(targets: Array, weights: Array, n_classes: int) -> Any:
@@ -225,7 +215,7 @@ class OnlineGenerative(Generative, ABC):
                 f"y has the label {y[~known].tolist()[0]!r}, which is not among the classes {self.classes_.tolist()}: "
                 "name every label in the first partial_fit."
             )
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = check_weights(sample_weight, X)
         if not (weights.sum() > 0 or not first):
             raise ValueError("All sample weights are zero: give at least one row a positive weight.")
         return X, targets.astype(np.int32), weights

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from nearline.arrays import Array
 from nearline.decision import decide
@@ -12,6 +12,7 @@ from nearline.kept import Instance, Named, Numbers, Real, kept, require
 from nearline.kernels import Kernel, as_kernel
 from nearline.kernels._held import widths
 from nearline.kernels.expansion import Expansion
+from nearline.validation import check_weights
 
 MEMORY = 1 << 32  # bytes that a Gram matrix may take
 
@@ -84,9 +85,7 @@ class KernelClassifier(Classifier):
                 raise ValueError(
                     f"{type(self).__name__} needs at least 2 classes, but y has {len(self.classes_)}."
                 )
-            weights = _check_sample_weight(
-                sample_weight, np.zeros((len(items), 1)), dtype=np.float64, ensure_non_negative=True
-            )
+            weights = check_weights(sample_weight, np.zeros((len(items), 1)))
             if class_weight is not None:
                 weights = weights * class_weights(class_weight, self.classes_, y)[targets]
             if len(np.unique(targets[weights > 0])) < 2:

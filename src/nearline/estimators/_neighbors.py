@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from nearline.arrays import Array, owned
 from nearline.kept import AnyOf, Instance, Named, Numbers, OneOf, OrNone, Perhaps, Rows, Whole, kept, require
@@ -14,6 +14,7 @@ from nearline.neighbors.index import ALGORITHMS, Index, check_k
 from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
 from nearline.neighbors.metrics import NO_ROWS, Metric, Precomputed, as_metric
 from nearline.parameters import HoldsParametrized
+from nearline.validation import check_weights, validate_data
 
 # What the index takes as it is.
 ROWS: dict[str, Any] = {
@@ -70,7 +71,7 @@ class NeighborsModel(HoldsParametrized, BaseEstimator, ABC):
     def _fit_index(self, X: Any, sample_weight: Any, labels: Array | None = None) -> Array:
         """Build the index of the rows with positive weight; their numbers come back. Labels are for metrics that learn."""
         check_whole(self.n_neighbors)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = check_weights(sample_weight, X)
         kept = np.flatnonzero(weights > 0)
         if not len(kept):
             raise ValueError("Every sample weight is 0: give at least one row a positive weight.")

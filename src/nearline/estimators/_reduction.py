@@ -9,19 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    _check_y,
-    check_consistent_length,
-    check_is_fitted,
-    has_fit_parameter,
-    validate_data,
-)
+from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, has_fit_parameter
 
 from nearline.answers import log_probabilities_of
 from nearline.arrays import Array, is_sparse
 from nearline.estimators._base import Classifier, encoded
 from nearline.kept import Instance, ListOf, Numbers, OrNone, Perhaps, is_complete, kept, require
+from nearline.validation import check_weights, validate_data
 
 ANSWERS = ("decision_function", "predict_proba")
 
@@ -129,7 +123,7 @@ class Reduction(MetaEstimatorMixin, Classifier, ABC):
                 f"sample_weight was given, but {type(self.estimator).__name__}.fit takes none: "
                 "repeat or drop rows instead, or use an estimator that takes weights."
             )
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = check_weights(sample_weight, X)
         count = np.bincount(targets, weights=weights, minlength=len(self.classes_))
         if not (count > 0).all():
             label = self.classes_.tolist()[int(count.argmin())]

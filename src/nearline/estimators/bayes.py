@@ -13,7 +13,6 @@ from nearline.estimators._generative import (
     check_number,
     class_moments,
     class_sums,
-    distinct_entries,
     row_blocks,
 )
 from nearline.kept import Flag, Numbers, OrNone, Perhaps, Real, kept, require
@@ -174,7 +173,6 @@ class BernoulliNB(CountNB):
 
     def _prepare(self, X: Design) -> Design:
         """z: ones where x > binarize. A sparse X keeps its layout."""
-        X = distinct_entries(X)  # entries given twice are to be added before they are compared
         values = X.data if is_sparse(X) else X
         if self.binarize is None:
             wrong = (values != 0) & (values != 1)
@@ -289,9 +287,6 @@ class GaussianNB(OnlineGenerative):
     def _check_parameters(self) -> None:
         check_number(self, "smoothing", self.smoothing, positive=False, remedy="The usual value is 1e-9.")
 
-    def _prepare(self, X: Design) -> Design:
-        return distinct_entries(X)  # entries given twice are to be added before they are squared
-
     def _clear(self) -> None:
         shape = len(self.classes_), self.n_features_in_
         self.class_count_, self.theta_, self._scatter = np.zeros(shape[0]), np.zeros(shape), np.zeros(shape)
@@ -339,7 +334,7 @@ class GaussianNB(OnlineGenerative):
         if self.shared_variance:
             return super()._scores(X)
         X = self._validate_predict(X)
-        scores = self._scores_sparse(distinct_entries(X)) if is_sparse(X) else self._scores_dense(X)
+        scores = self._scores_sparse(X) if is_sparse(X) else self._scores_dense(X)
         scores += self._log_prior - 0.5 * np.log(2 * np.pi * self.var_).sum(axis=1)
         scores = decisive(scores)
         # In float64 also for float32 rows: log-likelihoods are large, and what counts is their difference.

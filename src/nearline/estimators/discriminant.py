@@ -12,7 +12,6 @@ from nearline.estimators._generative import (
     by_class_count,
     class_moments,
     class_sums,
-    distinct_entries,
     row_blocks,
 )
 from nearline.estimators.linear import LinearModel
@@ -182,7 +181,7 @@ class NearestCentroid(LinearModel):
         # A class without weight has no center: it is infinitely far.
         self._offset = np.where(count > 0, 0.0, -np.inf)
         if self.metric == "l1":
-            self.centroids_ = _class_medians(distinct_entries(X), targets, weights, len(count))
+            self.centroids_ = _class_medians(X, targets, weights, len(count))
             return self
         self.centroids_ = (
             class_sums(X, targets, weights, len(count)) / np.where(count > 0, count, 1.0)[:, None]
@@ -196,7 +195,7 @@ class NearestCentroid(LinearModel):
     def _scores(self, X: Any) -> Array:
         if self.metric == "l2":
             return super()._scores(X)
-        X = distinct_entries(self._validate_predict(X))
+        X = self._validate_predict(X)
         scores = self._offset - _l1_distances(X, self.centroids_)
         if scores.shape[1] == 2:
             scores = scores[:, 1:] - scores[:, :1]

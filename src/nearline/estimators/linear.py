@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from nearline.arrays import Array
 from nearline.decision import decide
@@ -32,6 +32,7 @@ from nearline.risk import Risk, named, strength
 from nearline.scores import LinearScore
 from nearline.solvers import RULES, SGD, SOLVERS, Solution, Solver, minimize
 from nearline.solvers._sgd_steps import Progress
+from nearline.validation import check_weights, validate_data
 
 MULTICLASS = ("auto", "joint", "one-vs-rest")
 
@@ -301,7 +302,7 @@ class LinearClassifier(LinearModel):
                 raise ValueError(f"classes must be at least 2 labels, got {self.classes_.tolist()}.")
             self.loss_ = self._loss_for(len(self.classes_))
         targets = self._known(y)
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = check_weights(sample_weight, X)
         n_outputs = len(self.classes_) if self.loss_.joint or len(self.classes_) > 2 else 1
         sgd = self.solver if isinstance(self.solver, SGD) else SGD()
         if progress is None:

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from nearline.arrays import Array
 from nearline.estimators._base import encoded
@@ -14,6 +13,7 @@ from nearline.neighbors.ballots import Boundary, as_boundary
 from nearline.neighbors.explanation import Explanation, Voters
 from nearline.neighbors.vote import Decision, Electorate, Ties, Vote, as_ties, voters
 from nearline.neighbors.weights import VoteWeights, as_weights
+from nearline.validation import validate_data
 
 
 def _of_its_classes(model: "KNeighborsClassifier") -> None:

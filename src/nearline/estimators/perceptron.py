@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from nearline.arrays import Array, Design
 from nearline.estimators.linear import LinearModel
@@ -26,6 +25,7 @@ from nearline.kept import (
 from nearline.params import Params
 from nearline.solvers import ConvergenceWarning
 from nearline.solvers.perceptron import MULTICLASS, PerceptronResult, PerceptronRule, perceptron_rule
+from nearline.validation import check_weights, validate_data
 
 
 def _goes_on(model: "Perceptron") -> None:
@@ -208,7 +208,7 @@ class Perceptron(LinearModel):
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown):
             raise ValueError(f"y has labels {unknown!r} that are not in classes, {self.classes_!r}.")
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = check_weights(sample_weight, X)
         targets = np.searchsorted(self.classes_, y)
         weights = self._weighted_batch(weights, targets)
         return X, targets.astype(np.int32), weights

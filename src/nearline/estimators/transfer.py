@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils.validation import _num_samples
 
-from nearline.arrays import Array, is_sparse
+from nearline.arrays import Array, admitted, is_sparse
 from nearline.estimators._neighbors import ROWS, NeighborsModel
 from nearline.kept import Anything, Instance, OrNone, kept, require
 from nearline.neighbors.consensus import Consensus
+from nearline.validation import validate_data
 
 
 def _of_its_payload(model: "NeighborsTransfer") -> None:
@@ -81,6 +82,7 @@ class NeighborsTransfer(NeighborsModel):
                 f"consensus must be None or a Consensus, got {self.consensus!r}: give Consensus() for captions."
             )
         rows = validate_data(self, X, **ROWS)
+        admitted(y, "y")  # refused if damaged, else kept as it is
         if _num_samples(y) != rows.shape[0]:
             raise ValueError(
                 f"X has {rows.shape[0]} rows, but there are payloads for {_num_samples(y)}: give one for each row."

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline.arrays import Array, admitted
 from nearline.files._container import LARGEST_EMPTY, TYPES
 from nearline.files._encoding import DEEPEST, INT64, KEYS, SPARSE, WIDEST
 from nearline.files._registry import FUNCTIONS, SCALARS, Kind, by_name
@@ -133,7 +133,7 @@ class Decoder:
         self._columns += matrix.shape[matrix.format == "csr"]
         if self._columns > WIDEST:
             raise ValueError("too many columns of sparse rows")
-        matrix.check_format(full_check=True)  # compiled code follows the indices without a look at the shape
+        admitted(matrix)
         return matrix
 
     def _object(self, depth: int, name: Any, state: Any) -> Any:

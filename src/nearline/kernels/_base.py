@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array, is_sparse
+from nearline.arrays import Array, admitted, contiguous, is_sparse
 from nearline.inheritance import concrete_parents, forget_derived, redefined
 from nearline.kernels.distances import induced_squares
 from nearline.parameters import Parametrized
@@ -89,7 +89,7 @@ class Kernel(Parametrized, ABC):
 def vectors(raw: Any) -> Any:
     """Rows of finite numbers: CSR as it is, other input as a C-contiguous array of float32 or float64."""
     if is_sparse(raw):
-        X = raw.tocsr()
+        X = admitted(raw)
         X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
         if not np.isfinite(X.data).all():
             raise ValueError("There are NaN or infinite values: fill or drop them first.")
@@ -106,4 +106,4 @@ def vectors(raw: Any) -> Any:
         raise ValueError(f"Rows of numbers (n, features) are needed, found an array of shape {X.shape}.")
     if not np.isfinite(X).all():
         raise ValueError("There are NaN or infinite values: fill or drop them first.")
-    return np.ascontiguousarray(X)
+    return contiguous(X)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array, is_sparse
+from nearline.arrays import Array, admitted, contiguous, is_sparse
 from nearline.kept import AnyOf, Instance, OneOf, Rows, Whole, kept
 from nearline.neighbors.approximate import Approximate, Graph
 from nearline.neighbors.backends import ALGORITHMS, Backend, Sparse, choose_backend
@@ -283,11 +283,8 @@ def check_k(k: Any, n: int) -> int:
 def as_rows(X: Any, name: str) -> Any:
     """Rows as searches take them: C-contiguous float32, float64 or uint8, or canonical CSR; finite."""
     if is_sparse(X):
-        X = X.tocsr()
+        X = admitted(X, name)
         X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-        if not X.has_canonical_format:
-            X = X.copy()
-            X.sum_duplicates()
         values = X.data
     else:
         X = np.asarray(X)
@@ -297,7 +294,7 @@ def as_rows(X: Any, name: str) -> Any:
             raise ValueError(f"{name} must be a table of rows (two dimensions), got shape {X.shape}.")
         if X.dtype not in (np.float32, np.float64, np.uint8):
             X = X.astype(np.float64)
-        X = values = np.ascontiguousarray(X)
+        X = values = contiguous(X)
     tile = max(1, 2**18 // max(values[:1].size, 1))
     if values.dtype != np.uint8 and not all(np.isfinite(values[t]).all() for t in slices(len(values), tile)):
         raise ValueError(

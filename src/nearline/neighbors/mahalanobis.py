@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array, is_sparse
+from nearline.arrays import Array, admitted, is_sparse
 from nearline.kept import Numbers, OrNone, Plain, Real, kept, require
 from nearline.neighbors.metrics import NO_ROWS, Metric
 
@@ -89,7 +89,7 @@ class Mahalanobis(Metric):
                 "Mahalanobis('within') learns from the classes of the rows, but there are no labels: take "
                 "Mahalanobis('total'), or give labels to its fit(X, y)."
             )
-        X = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
+        X = np.asarray(admitted(X).toarray() if is_sparse(X) else X, dtype=np.float64)
         codes = np.zeros(len(X), dtype=int)
         if self.matrix == "within":
             codes = np.unique(np.asarray(y), return_inverse=True)[1]

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array, Design, is_sparse
+from nearline.arrays import Array, Design, contiguous, is_sparse
 from nearline.losses import Loss
 from nearline.params import Params
 from nearline.passes._base import Passes
@@ -185,4 +185,4 @@ class _SparseDesign(_Design):
 def _table(scores: Array) -> Array:
     """Scores as the core reads them: C-contiguous float32 or float64."""
     dtype = scores.dtype if scores.dtype in (np.float32, np.float64) else np.float64
-    return np.ascontiguousarray(scores, dtype=dtype)
+    return contiguous(scores, dtype)

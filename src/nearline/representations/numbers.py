@@ -12,12 +12,13 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from nearline.arrays import Array, flat, is_sparse
+from nearline.arrays import Array, admitted, flat, is_sparse
 from nearline.kept import AnyOf, Instance, ListOf, Numbers, OneOf, OrNone, Whole, Word, kept
 from nearline.representations._base import Prepared, Representation, by_name, is_frame, names_of
 from nearline.representations._scales import Knots, quantile
+from nearline.validation import check_array, validate_data
 
 EXACT = 2**24  # whole numbers up to here are exact in float32
 
@@ -171,7 +172,7 @@ class Numeric(Representation):
         return [step for step in (imputer if self.missing else None, self.scaler()) if step is not None]
 
     def adapted(self, X: Any) -> Self:
-        raw = X if is_sparse(X) else _raw(X)
+        raw = admitted(X) if is_sparse(X) else _raw(X)
         floats = raw.dtype.kind == "f" and not is_sparse(raw)
         return replace(self, missing=bool(floats and np.isnan(raw).any()))
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from nearline.arrays import Array
 from nearline.kept import Instance, ListOf, Mapping, OneOf, Whole, Word, kept, require
@@ -16,6 +16,7 @@ from nearline.representations._base import Prepared, Representation, is_frame
 from nearline.representations._codes import Code, code_of
 from nearline.representations._columns import Column, read_columns
 from nearline.representations._scales import SCALES
+from nearline.validation import validate_data
 
 WIDE, SPARSE = 500, 0.1  # a table with more columns, and at most this share of them filled, is a CSR matrix
 

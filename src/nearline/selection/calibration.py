@@ -7,14 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    _check_y,
-    check_consistent_length,
-    check_is_fitted,
-    has_fit_parameter,
-    validate_data,
-)
+from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, has_fit_parameter
 
 from nearline.answers import Answers, Known, log_odds, log_of, log_probabilities_of
 from nearline.arrays import Array, is_sparse
@@ -36,6 +29,7 @@ from nearline.kept import (
 from nearline.selection.calibrators import CALIBRATORS, Isotonic, Sigmoid, Temperature
 from nearline.selection.folds import as_folds
 from nearline.selection.measures import log_loss
+from nearline.validation import check_weights, validate_data
 
 __all__ = ["CALIBRATORS", "CalibratedClassifier", "Isotonic", "Sigmoid", "Temperature"]
 
@@ -250,7 +244,7 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
                 f"sample_weight was given, but {type(self.estimator).__name__}.fit takes none: "
                 "repeat or drop rows instead, or use an estimator that takes weights."
             )
-        return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return check_weights(sample_weight, X)
 
     def _check_classes(self, codes: Array) -> None:
         counts = np.bincount(codes)

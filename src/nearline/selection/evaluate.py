@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_array, indexable
 from sklearn.utils.metaestimators import _safe_split
 
 from nearline.answers import Answers, answers_of
@@ -24,6 +23,7 @@ from nearline.selection.families.paths import Path
 from nearline.selection.input import checked_labels
 from nearline.selection.scoring import Scorer, scorers_for
 from nearline.selection.splits import as_split
+from nearline.validation import check_array, indexable
 
 
 @dataclass(frozen=True)

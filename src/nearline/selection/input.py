@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
-from sklearn.utils.validation import _check_feature_names, validate_data
+from sklearn.utils.validation import _check_feature_names
 
-from nearline.arrays import Array, flat, is_sparse
+from nearline.arrays import Array, admitted, flat, is_sparse
 from nearline.representations import is_frame, kind_of
 from nearline.representations._base import by_name
 from nearline.selection.calibrators import CALIBRATORS
+from nearline.validation import validate_data
 
 NUMERIC = ("numbers", "sparse")
 
@@ -18,6 +19,7 @@ NUMERIC = ("numbers", "sparse")
 def checked_rows(model: Any, X: Any, y: Any = None, *, reset: bool = True) -> tuple[Any, Array]:
     """Rows as the representations take them, and labels (n,); the model remembers the features, or compares with them."""
     _refuse_lazy(X)
+    X = admitted(X)
     if not reset:
         names = getattr(model, "feature_names_in_", None)
         X = by_name(X, None if names is None else names.tolist())

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 
 from nearline.arrays import Array, is_sparse
@@ -17,6 +17,7 @@ from nearline.selection.families import Fold
 from nearline.selection.families.paths import Path
 from nearline.selection.path import checked_alphas
 from nearline.tiles import side_by_side, steps
+from nearline.validation import indexable
 
 DEFAULT = np.geomspace(1.0, 1e-6, 13)  # two alphas a decade
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import mean_squared_error, r2_score
-from sklearn.utils import _safe_indexing, check_array, indexable
+from sklearn.utils import _safe_indexing
 
 from nearline.arrays import Array
 from nearline.estimators._base import encoded
@@ -23,6 +23,7 @@ from nearline.neighbors.vote import Electorate, Prior, Vote, as_ties
 from nearline.neighbors.weights import as_weights
 from nearline.selection.folds import Folds, as_folds
 from nearline.selection.sweep_result import Sweep
+from nearline.validation import check_array, indexable
 
 
 def sweep(

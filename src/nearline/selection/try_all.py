@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from nearline.answers import answers_of
 from nearline.arrays import Array
@@ -44,6 +44,7 @@ from nearline.selection.trivial import (
     trivial_on_folds,
 )
 from nearline.stopping import Deadline, OutOfTime, heeding
+from nearline.validation import check_weights
 from nearline.visible import visible
 
 CALIBRATION_FOLDS = 5  # or as many as the rarest class has rows
@@ -182,7 +183,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             raise ValueError(f"TryThemAll needs at least 2 classes, but y has 1 class: {y.tolist()[0]!r}.")
         weights = None
         if sample_weight is not None:
-            weights = _check_sample_weight(sample_weight, y, dtype=np.float64, ensure_non_negative=True)
+            weights = check_weights(sample_weight, y)
         groups = None if groups is None else checked_groups(groups, len(y))
         as_scorers(self.scoring)  # refused now rather than after a look at the data
         self._split = as_split(self.split, groups, self.seed)

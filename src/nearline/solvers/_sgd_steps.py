@@ -276,14 +276,6 @@ class Batch:
         progress.params.flat[...] = params.flat
 
 
-def as_rows(X: Any) -> Design:
-    """X as :func:`as_design` has it, but for sparse rows in any order and with repeated indices: loops do not mind."""
-    if not is_sparse(X):
-        return as_design(X)
-    X = X.tocsr()
-    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-
-
 def rows_of(X: Design) -> Any:
     """X as the core's loops over single rows take it."""
     if not is_sparse(X):

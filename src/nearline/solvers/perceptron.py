@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array, Design, as_design, is_sparse
+from nearline.arrays import Array, Design, as_design, contiguous, is_sparse
 from nearline.kept import Flag, Instance, Numbers, OneOf, OrNone, Real, Whole, kept, require
 from nearline.losses import MulticlassPerceptron, PerceptronLoss, signs
 from nearline.params import Params
@@ -131,7 +131,7 @@ def perceptron_rule(
     if start is not None:
         n_classes = 2 if start.n_outputs == 1 else start.n_outputs
     labels = checked_targets(targets, n_classes if n_classes is None else max(n_classes, 2))
-    s = np.ones(n_rows) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+    s = np.ones(n_rows) if weights is None else contiguous(weights, np.float64)
     if len(labels) != n_rows or len(s) != n_rows:
         raise ValueError(
             f"X has {n_rows} rows, but targets {len(labels)} and weights {len(s)}: give one for each row."

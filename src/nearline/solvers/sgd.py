@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array, Design
+from nearline.arrays import Array, Design, as_design, contiguous
 from nearline.kept import Flag, OneOf, OrNone, Real, Whole, kept
 from nearline.losses import LOSSES, Loss
 from nearline.params import Params
@@ -16,7 +16,7 @@ from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
 from nearline.solvers._mean_gradient import with_mean_gradient
 from nearline.solvers._refusals import needs_elastic
-from nearline.solvers._sgd_steps import Batch, Duals, Progress, as_rows, check_eta, sgd_step, strengths
+from nearline.solvers._sgd_steps import Batch, Duals, Progress, check_eta, sgd_step, strengths
 from nearline.solvers._sgd_zeros import with_zeros
 from nearline.solvers._state import State
 from nearline.targets import checked_targets
@@ -242,8 +242,8 @@ class SGD(Solver):
         """
         loss = named(loss, LOSSES, Loss, "loss")
         regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
-        X, targets = as_rows(X), checked_targets(targets, loss.label_count(progress.params.n_outputs))
-        weights = np.ones(X.shape[0]) if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+        X, targets = as_design(X), checked_targets(targets, loss.label_count(progress.params.n_outputs))
+        weights = np.ones(X.shape[0]) if weights is None else contiguous(weights, np.float64)
         l1, l2 = strengths(regularizer, alpha)
         batch = Batch(X, targets, weights, loss, l1, l2, bias, np.flatnonzero(weights > 0))
         eta = self._first_eta(batch)

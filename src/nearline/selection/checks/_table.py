@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
-from nearline.arrays import Array
+from nearline.arrays import Array, admitted
 
 BLANKS = ("", "?")  # what files write for a missing value
 ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
@@ -92,8 +92,7 @@ def as_table(X: Any) -> Table:
 
 
 def _sparse_table(X: Any) -> Table:
-    X = X.tocsr(copy=True)  # the two calls below work in place
-    X.sum_duplicates()
+    X = admitted(X).copy()  # the call below works in place
     X.eliminate_zeros()
     return Table("sparse", X, _numbered(X.shape[1]), X.shape[0])
 
