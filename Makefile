@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORE := CMakeLists.txt pyproject.toml $(wildcard src/core/*)
 
-.PHONY: demo test lint format bench clean help
+.PHONY: demo test lint format bench sanitize clean help
 
 help:
 	@echo "make demo   fit, tune and compare the models on shipped data; writes out/"
 	@echo "make test   lint, types, layers, tests, documentation examples"
 	@echo "make lint   only the linters       make format   rewrite files in the house style"
 	@echo "make bench  contests against other libraries (installs them)"
+	@echo "make sanitize  the core under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer"
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -31,7 +32,7 @@ demo: .make-dev
 lint: .make-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run --Werror src/core/*.hpp src/core/*.cpp
+	$(BIN)/clang-format --dry-run --Werror src/core/*.hpp src/core/*.cpp tests/native/*.cpp
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -41,10 +42,13 @@ test: lint
 format: .make-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/clang-format -i src/core/*.hpp src/core/*.cpp
+	$(BIN)/clang-format -i src/core/*.hpp src/core/*.cpp tests/native/*.cpp
 
 bench: .make-bench
 	$(BIN)/python -m benchmarks
+
+sanitize: .make-dev
+	$(BIN)/python tools/sanitize.py
 
 clean:
 	rm -rf $(VENV) build out .make-*

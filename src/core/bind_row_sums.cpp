@@ -31,6 +31,7 @@ void bind_row_sums(nb::module_& m) {
         "smallest_margin",
         [](AnyTable scores, Targets targets, Numbers weights, const std::string& loss) {
             const Rows rows = rows_of(scores, targets, weights, loss);
+            if (rows.loss->joint) check_below(targets, rows.n_columns, "targets must be numbers of columns");
             const TileSource source = source_of(scores);
             nb::gil_scoped_release released;
             return smallest_margin(rows, source);
