@@ -118,4 +118,8 @@ def attacks() -> Iterator[Attack]:
         "damaged .npz files: nearline.data", lambda folder: survey_apart(HERE, "crafted_files", str(folder))
     )
     yield Attack("damaged .npz files: nearline try", by_command)
+    yield Attack(
+        "spoiled arguments of every bound function",
+        lambda _: survey_apart("benchmarks.attacks._bindings", "fuzz_all", seconds=3600.0),
+    )
     yield Attack("refused threads", lambda _: with_few_threads())
