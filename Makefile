@@ -36,8 +36,9 @@ lint: .make-dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# Workers take runs of neighboring tests, which share fixtures; bytecode is kept, as each of them and each process that tests start imports it all.
 test: lint
-	$(BIN)/python -m pytest -n 2
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal
 
 format: .make-dev
 	$(BIN)/ruff check --fix .

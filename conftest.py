@@ -1,5 +1,6 @@
 """For tests and for examples in docstrings and pages alike: pictures need no screen, and are closed when looked at."""
 
+import gc
 import os
 import sys
 
@@ -11,6 +12,12 @@ settings.register_profile("nearline", deadline=None, suppress_health_check=[Heal
 settings.load_profile("nearline")
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+
+
+def pytest_collection_finish():
+    """Thousands of tests live as long as the run: the garbage collector need not look through them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

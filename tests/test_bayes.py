@@ -120,7 +120,7 @@ def test_float32_is_kept():
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_integer_weights_equal_repeated_rows(data):
     """E12: for any counts, with ties, duplicates, constant columns and classes of one row."""
     n, d = data.draw(st.integers(2, 9)), data.draw(st.integers(1, 4))
@@ -144,7 +144,7 @@ def test_integer_weights_equal_repeated_rows(data):
 
 
 @given(st.integers(0, 10_000), st.integers(2, 6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_batches_give_the_fit_of_all_rows(seed, n_batches):
     """E12: partial_fit is exact, whatever the batches, also when they lack classes."""
     rng = np.random.default_rng(seed)

@@ -329,7 +329,7 @@ def test_overconfident_naive_bayes_is_mended(load, base):
     """Better than as it is, and about as good as scikit-learn's better method, on rows that none of them knew."""
     X, y = load(return_X_y=True)
     found = []
-    for draw in range(1 if len(y) > 1000 else 4):
+    for draw in range(1 if len(y) > 500 else 3):
         rows = np.random.default_rng(draw).permutation(len(y))
         train, test = rows[: len(y) // 2], rows[len(y) // 2 :]
         model = CalibratedClassifier(base).fit(X[train], y[train])

@@ -326,7 +326,7 @@ def test_nothing_left_to_fit_is_said():
         RidgeFactorization(np.eye(3), np.arange(3.0), np.zeros(3))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     n=st.integers(2, 12),
     d=st.integers(1, 12),

@@ -89,7 +89,7 @@ def test_holm_by_hand():
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.floats(0.001, 0.999))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_holm_is_the_step_down_procedure(p, level):
     """Reject the smallest while p_(i) (m - i + 1) <= level."""
     rejected = np.zeros(len(p), dtype=bool)

@@ -306,7 +306,7 @@ def test_refusals_name_a_way_out():
             minimize(Risk(X, targets, loss="hinge", regularizer="l1"), solver)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(2, 25),

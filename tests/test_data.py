@@ -291,7 +291,7 @@ def test_garbage(ending, content, tmp_path):
     assert "\n" not in str(caught.value)
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.binary(max_size=60),
     st.sampled_from(["", ".csv", ".jsonl", ".svm", ".txt", ".npy", ".npz", ".parquet", ".gz"]),

@@ -318,7 +318,7 @@ def test_types_of_the_first_part(tmp_path):
 CELL = st.text(st.sampled_from("ab1.,;\"'\t |?-#é\n"), max_size=5)
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(st.lists(CELL, min_size=2, max_size=4), min_size=1, max_size=6), st.sampled_from(",;\t"))
 def test_random_tables(tmp_path, rows, delimiter):
     """Whatever is in the cells, a file is read, or refused in a sentence; in parts as at once."""
@@ -341,7 +341,7 @@ NAME = st.text(st.characters(categories=["L"]), min_size=1, max_size=4)
 VALUE = st.one_of(st.integers(-(10**6), 10**6).map(str), st.floats(-1e6, 1e6).map(repr), st.just(""))
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.data(), st.sampled_from([",", ";", "\t", "|"]), st.booleans())
 def test_random_numbers(tmp_path, data, delimiter, header):
     """Tables of numbers come back exactly."""

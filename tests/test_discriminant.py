@@ -153,7 +153,7 @@ def test_fewer_rows_than_columns():
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_integer_weights_equal_repeated_rows(data):
     """E12: for any rows, with duplicates, constant columns and classes of one row."""
     n, d = data.draw(st.integers(3, 9)), data.draw(st.integers(1, 4))

@@ -305,7 +305,7 @@ def test_rows_of_one_class_only(loss):
     assert minimize(risk, NAME, tol=1e-6).converged
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(2, 25),

@@ -100,7 +100,7 @@ def test_capacity_over_alpha():
     fraction=st.floats(0.05, 0.6),
     seed=st.integers(0, 99),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_holdout_has_the_same_share_of_every_class(counts, fraction, seed):
     codes = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
     assume(fraction * len(codes) >= 1)

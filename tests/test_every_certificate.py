@@ -43,9 +43,10 @@ def least(risk):
 def test_converged_means_within_tol_of_the_least_risk(loss, regularizer):
     """P - P* <= tol P, P by loops in float64 over the parameters as they were delivered."""
     n_classes, alpha, proven = 3 if LOSSES[loss].joint else 2, ALPHA[regularizer], 0
+    exact, targets = tiny_problem(n_classes, dtype=np.float32, n=30, d=3)  # the same rows in both precisions
+    best = least(Risk(exact.astype(np.float64), targets, loss=loss, regularizer=regularizer, alpha=alpha))
     for dtype in (np.float32, np.float64):
-        rows, targets = tiny_problem(n_classes, dtype=dtype, n=30, d=3)
-        best = least(Risk(rows, targets, loss=loss, regularizer=regularizer, alpha=alpha))
+        rows = exact.astype(dtype)
         for X in (rows, csr_matrix(rows)):
             risk = Risk(X, targets, loss=loss, regularizer=regularizer, alpha=alpha)
             for solver in SOLVERS.values():

@@ -6,10 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
+
+
+DIGITS = tuple(values[:300] for values in load_digits(return_X_y=True))
 
 
 @pytest.fixture
@@ -32,8 +36,11 @@ def small_data(tmp_path, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::nearline.selection.try_all.LeakageWarning")
 @pytest.mark.parametrize("name", ["table", "images", "texts", "embeddings", "strings"])
-def test_example(name, small_data, tmp_path, capsys):
-    result = importlib.import_module(f"examples.{name}").main("quick", tmp_path / "out")
+def test_example(name, small_data, tmp_path, capsys, monkeypatch):
+    example = importlib.import_module(f"examples.{name}")
+    if name == "images":
+        monkeypatch.setattr(example, "load_digits", lambda **_: DIGITS)
+    result = example.main("quick", tmp_path / "out")
     assert result.intervals[next(iter(result.scores))].defined
     assert "95% interval" in capsys.readouterr().out
     assert len(list((tmp_path / "out").glob("*.png"))) >= 2

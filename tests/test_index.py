@@ -84,7 +84,7 @@ cases = {
 
 
 @pytest.mark.parametrize("metric", VECTOR_METRICS, ids=str)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(**cases)
 def test_dense_rows_equal_brute_force(metric, kind, n, D, dtype, k, seed):
     rng = np.random.default_rng(seed)
@@ -95,7 +95,7 @@ def test_dense_rows_equal_brute_force(metric, kind, n, D, dtype, k, seed):
 
 
 @pytest.mark.parametrize("metric", VECTOR_METRICS, ids=str)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(**cases)
 def test_sparse_rows_equal_brute_force(metric, kind, n, D, dtype, k, seed):
     rng = np.random.default_rng(seed)
@@ -108,7 +108,7 @@ def test_sparse_rows_equal_brute_force(metric, kind, n, D, dtype, k, seed):
 
 
 @pytest.mark.parametrize("metric", VECTOR_METRICS, ids=str)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(
     kind=cases["kind"],
     dtype=cases["dtype"],
@@ -154,7 +154,7 @@ def principal(X, metric, first, width):
 
 @pytest.mark.parametrize("bounds", FORCED)
 @pytest.mark.parametrize("metric", ["l2", "squared-l2", "cosine", "inner-product"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(kind=cases["kind"], dtype=cases["dtype"], k=st.sampled_from([1, 10, 600]), seed=cases["seed"])
 def test_filters_never_change_the_answer(bounds, metric, kind, dtype, k, seed):
     rng = np.random.default_rng(seed)
@@ -190,7 +190,7 @@ def test_structured_rows(metric):
     check(X[:880], X[877:884], metric, 5, algorithm="exact")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     metric=st.sampled_from(VECTOR_METRICS),
     kind=cases["kind"],

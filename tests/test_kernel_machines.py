@@ -189,7 +189,7 @@ def test_by_parts_equals_the_whole(wine, monkeypatch):
     assert parts.gap_ < 1e-5
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.integers(2, 60), st.sampled_from([1e-6, 1e-3, 1.0, 1e3]), st.booleans())
 def test_smo_is_certified(seed, n, C, single):
     """Ties, duplicates, singular matrices, any C: the dual is below the primal, and they meet."""

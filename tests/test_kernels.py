@@ -132,7 +132,7 @@ def test_offsets_cost_no_digits(offset):
     np.testing.assert_allclose(RBF(0.3)(X + offset, Y + offset), rbf_kernel(X, Y, gamma=0.3), atol=1e-8)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.integers(1, 70),
     st.integers(1, 70),

@@ -151,7 +151,7 @@ def test_label_sets_as_targets():
     assert Sparsemax().value(np.array([[3.0, 0.0, 0.0]]), q) > 0.5
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=8))
 def test_sparsemax_is_the_simplex_projection(f):
     p = sparsemax(np.array([f]))[0]
@@ -170,7 +170,7 @@ def test_probabilities_sum_to_one_where_they_exist(name):
         assert p.shape[1] == loss.label_count(scores.shape[1])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(2, 6), st.integers(0, 2**31))
 def test_pair_loss_balance_on_any_flow(K, seed):
     """Weston-Watkins duals of any shape become a circulation by scaling down only."""

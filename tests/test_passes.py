@@ -89,7 +89,7 @@ def test_any_number_of_columns(n_outputs, dtype, sparse):
     assert_all_passes_equal(loss_name, dtype, sparse=sparse, n_outputs=n_outputs, n=45, d=37)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     n=st.integers(1, 100),
     d=st.integers(0, 60),

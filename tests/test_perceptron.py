@@ -105,7 +105,7 @@ def test_joint_corrects_for_each_violating_class():
 # -- against plain loops ----------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10_000),
     n_classes=st.integers(2, 6),
@@ -158,7 +158,7 @@ def separable(seed, n_classes, *, n=40, d=3):
     return X[clear], scores[clear].argmax(axis=1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
     n_classes=st.integers(2, 4),

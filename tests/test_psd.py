@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nearline.kernels.psd import is_psd
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 30), st.integers(1, 30), st.integers(0, 10**6), st.sampled_from([1e-200, 1.0, 1e200]))
 def test_products_are_psd(n, d, seed, scale):
     X = np.random.default_rng(seed).normal(size=(n, d))
@@ -20,7 +20,7 @@ def test_products_are_psd(n, d, seed, scale):
     assert "positive" in str(check)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(2, 20), st.integers(0, 10**6))
 def test_the_witness_is_one(n, seed):
     rng = np.random.default_rng(seed)

@@ -173,7 +173,7 @@ def test_reference_class_of_two():
 
 
 @given(st.integers(0, 10_000), st.integers(3, 5))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_the_stated_rule_decides(seed, n_classes):
     """Votes, then summed scores, then class order; integers make ties common."""
     rng = np.random.default_rng(seed)
@@ -225,7 +225,7 @@ def test_ambiguous_regions_exist_and_can_be_seen():
 
 
 @given(st.integers(0, 10_000), st.integers(3, 6), st.integers(1, 4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_joint_machine_has_convex_regions(seed, n_classes, d):
     """E9: f_c >= f_k at both ends of a segment holds along it, so argmax W x + b has convex, connected regions."""
     rng = np.random.default_rng(seed)

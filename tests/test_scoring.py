@@ -116,7 +116,7 @@ PEERS = {
 
 @pytest.mark.parametrize("name", SCORERS)
 @given(task=tasks(), second=st.booleans())
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_every_scorer_equals_scikit_learns(name, task, second):
     """Undefined exactly where scikit-learn warns that it is, and says 0 or 1 instead."""
     classes, codes, answers, weights = task

@@ -92,7 +92,7 @@ def kesler(Phi, targets, C):
 
 
 @given(st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_verdicts_equal_exact_enumeration(data):
     """Whole numbers in the plane: duplicates, equal points with different labels, collinear rows, boundary ties."""
     n = data.draw(st.integers(2, 7))
@@ -108,7 +108,7 @@ def test_verdicts_equal_exact_enumeration(data):
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_several_classes_are_proven_either_way(data):
     """Kesler's construction: each verdict's own proof is re-done."""
     n, d = data.draw(st.integers(3, 8)), data.draw(st.integers(1, 3))

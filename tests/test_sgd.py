@@ -118,7 +118,7 @@ def test_loop_equals_repeated_steps(loss, regularizer):
                 np.testing.assert_allclose(progress.mean.flat, mean, rtol=1e-11, atol=1e-13)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
     alpha=st.sampled_from([0.0, 1e-3, 0.3, 2.0, 10.0]),

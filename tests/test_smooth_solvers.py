@@ -45,7 +45,7 @@ def problem(shape, n_classes, seed):
 SHAPES = ["tall", "wide", "two rows", "scales", "offsets", "constant", "rank-deficient", "separable"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     loss=st.sampled_from(SMOOTH),
     shape=st.sampled_from(SHAPES),

@@ -49,7 +49,8 @@ def assert_useful_refusal(risk, name, reason):
 @pytest.mark.parametrize("regularizer", list(REGULARIZERS))
 @pytest.mark.parametrize("loss", list(LOSSES))
 def test_all_solvers_agree(loss, regularizer, n_classes):
-    for sparse, dtype in STORAGE:
+    # With a penalty, tests/test_every_certificate.py has the other storages, against an outer reference.
+    for sparse, dtype in STORAGE if regularizer == "none" else (STORAGE[0], STORAGE[3]):
         X, targets = tiny_problem(n_classes, sparse=sparse, dtype=dtype)
         alpha = 0.0 if regularizer == "none" else 0.05
         risk = Risk(X, targets, loss=loss, regularizer=regularizer, alpha=alpha, n_classes=n_classes)

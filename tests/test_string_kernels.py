@@ -29,14 +29,14 @@ def random_strings(n, length, alphabet="ACGT", seed=0):
     return ["".join(rng.choice(list(alphabet), size=rng.integers(0, length + 1))) for _ in range(n)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SHORT, st.integers(1, 9), st.sampled_from([0.1, 0.5, 0.75, 1.0]))
 def test_subsequence_is_its_definition(strings, length, decay):
     expected = [[subsequence(s, t, length, decay) for t in strings] for s in strings]
     np.testing.assert_allclose(Subsequence(length, decay)(strings), expected, rtol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SHORT, st.integers(1, 9))
 def test_spectrum_is_its_definition(strings, n):
     expected = np.array([[spectrum(s, t, n) for t in strings] for s in strings])
@@ -45,7 +45,7 @@ def test_spectrum_is_its_definition(strings, n):
     assert np.array_equal(Spectrum(n, up_to=True)(strings), all_lengths)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(TOKENS, st.integers(1, 3))
 def test_tokens_are_symbols(lists, length):
     expected = [[subsequence(s, t, length, 0.5) for t in lists] for s in lists]

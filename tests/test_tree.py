@@ -25,7 +25,7 @@ def check(X, Q, metric, k, groups=None):
 
 
 @pytest.mark.parametrize("metric", TREES, ids=str)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     kind=st.sampled_from(KINDS),
     n=st.sampled_from([1, 2, 7, 60, 400]),
@@ -40,7 +40,7 @@ def test_the_tree_equals_brute_force(metric, kind, n, D, dtype, k, seed):
 
 
 @pytest.mark.parametrize("metric", TREES, ids=str)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     kind=st.sampled_from(KINDS),
     n_groups=st.sampled_from([1, 2, 5, 400]),

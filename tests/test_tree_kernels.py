@@ -46,7 +46,7 @@ def random_trees(n, seed=0, most=12):
     return trees
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(NESTED, min_size=1, max_size=4), st.sampled_from([0.3, 1.0]), st.booleans())
 def test_values_are_their_definitions(trees, decay, leaves):
     for kernel, value in (

@@ -23,7 +23,7 @@ def places(kind, n, rng):
     return rng.standard_normal((n, 2))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     kind=st.sampled_from(["plain", "grid", "line", "offset"]),
     n=st.sampled_from([1, 2, 3, 4, 9, 40]),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle_neighbors as oracle
@@ -13,6 +13,7 @@ from nearline.neighbors.weights import WEIGHTS, as_weights
 
 VOTE = Vote.of(2, "uniform", "share", "nearest", METRICS["l2"])
 VOTES = {name: Softmax(1.0) if name == "softmax" else name for name in WEIGHTS}
+EACH = settings(max_examples=30)  # for each rule of the boundary and of ties: hundreds of problems in all
 
 
 @st.composite
@@ -34,6 +35,7 @@ def problems(draw, max_rows=12):
     weights=st.sampled_from(list(VOTES)),
     metric=st.sampled_from(["l1", "l2", "l-infinity"]),
 )
+@EACH
 def test_decisions_are_those_of_the_definition(boundary, ties, problem, weights, metric):
     """F1, F2, F4."""
     X, y, Q, k = problem
@@ -62,6 +64,7 @@ def test_means_are_those_of_the_definition(boundary, problem, weights):
 @pytest.mark.parametrize("ties", list(TIES))
 @pytest.mark.parametrize("boundary", ["share", "all", "drop"])
 @given(problem=problems(), weights=st.sampled_from(list(VOTES)), data=st.data())
+@EACH
 def test_the_order_of_rows_does_not_matter(boundary, ties, problem, weights, data):
     """F2: to the last bit."""
     X, y, Q, k = problem
@@ -76,6 +79,7 @@ def test_the_order_of_rows_does_not_matter(boundary, ties, problem, weights, dat
 @pytest.mark.parametrize("ties", list(TIES))
 @pytest.mark.parametrize("boundary", ["share", "all", "drop"])
 @given(problem=problems(), weights=st.sampled_from(list(VOTES)), data=st.data())
+@EACH
 def test_integer_weights_are_repeated_rows(boundary, ties, problem, weights, data):
     """F2: weights are multiplicities; rows of weight 0 are not there."""
     X, y, Q, _ = problem
