@@ -195,8 +195,8 @@ def test_what_would_take_long_is_not_fitted_after_ctrl_c(monkeypatch):
     assert contest.has_model
     attempt = contest_module().Contest._go_on
 
-    def interrupted(self, unit):
-        attempt(self, unit)
+    def interrupted(self, unit, *rest):
+        attempt(self, unit, *rest)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(contest_module().Contest, "_go_on", interrupted)
@@ -359,3 +359,57 @@ def test_a_signal_after_the_contest_loses_nothing_but_the_rest(moment, tmp_path,
     assert {path.name for path in out.iterdir()} == {"leaderboard.csv", "result.json", "model.nearline"}
     left_out = json.loads((out / "result.json").read_text())["left_out"]
     assert left_out == (["the test", "the report"] if moment == "open_test" else ["the report"])
+
+
+def test_a_forecast_learns_from_what_units_took():
+    """A machine eleven times slower than the model thinks, and one family four times slower still."""
+    from types import SimpleNamespace
+
+    from nearline.selection.forecast import FURTHER, Forecast
+
+    now = [0.0]
+    units = [SimpleNamespace(family=SimpleNamespace(name=f"f{i // 2}"), seconds=2.0) for i in range(8)]
+    true = [44.0 if unit.family.name == "f1" else 11.0 for unit in units]
+    forecast = Forecast(units, lambda: now[0])
+    assert forecast.share() == 0.0  # nobody can know
+    for i, unit in enumerate(units):
+        forecast.begin()
+        now[0] += true[i]
+        forecast.done(unit)
+        if i in (2, 3, 6):  # one of the slow family was met
+            left = sum(true[i + 1 :]) + FURTHER * sum(true)
+            assert 0.5 < forecast.left() / left < 2.0
+            assert forecast.share() == now[0] / (now[0] + forecast.left())
+    assert forecast.further(1.0) == 1.0
+
+
+def test_nothing_is_said_of_time_before_it_is_known(capsys, monkeypatch):
+    monkeypatch.setattr("nearline.selection.progress.QUIET", 0.0)
+    contest_of(progress="lines").fit(*rows_of())
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "1 of 4: majority on standardized"
+    assert not any("left" in line for line in lines[:4])
+    assert "\x1b" not in "".join(lines)
+
+
+def test_the_bar_is_drawn_by_commands_that_the_terminal_gets(monkeypatch):
+    import io
+
+    from nearline.cli._shown import door
+    from nearline.selection.progress import Bar
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    screen = Terminal()
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr("sys.stderr", screen)
+    with door():
+        bar = Bar()
+        bar.begin()
+        bar.advance(0.0, "1 of 2: one\x1b[2J")
+        bar.end()
+    assert "\x1b[" in screen.getvalue()  # of the bar
+    assert "\\x1b[2J" in screen.getvalue()  # of the name: written out
+    assert "\\x1b[0m" not in screen.getvalue()

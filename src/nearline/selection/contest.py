@@ -18,6 +18,7 @@ from nearline.selection.contributions import contributions_of, hits
 from nearline.selection.edges import ROUNDS, Axis, Edge, open_ends
 from nearline.selection.families import Family, Outcome
 from nearline.selection.fold_data import FoldData, Rows
+from nearline.selection.forecast import Forecast
 from nearline.selection.leaderboard import Leaderboard, Skipped
 from nearline.selection.progress import Progress
 from nearline.selection.scoring import Scorer
@@ -25,6 +26,7 @@ from nearline.selection.unit import Unit
 from nearline.stopping import Deadline, OutOfTime, checkpoint, heeding
 from nearline.tiles import side_by_side
 
+MUCH = 1e9  # bytes that are worth a word
 LATE = "the time limit had passed"
 ALL_FAMILIES = "all families"  # as what is skipped where a representation is
 
@@ -87,8 +89,8 @@ class Contest:
                 waiting.append(unit)
             self._run_all(waiting)
             with heeding(rules.budget.result), suppress(OutOfTime):
-                for unit in self.units:  # after all have run: what is short is time, not families
-                    self._go_on(unit)
+                for number, unit in enumerate(self.units):  # after all: what is short is time, not families
+                    self._go_on(unit, number / len(self.units))
         except KeyboardInterrupt:
             self.interrupted = True
             for unit in waiting:
@@ -108,12 +110,16 @@ class Contest:
 
     def _run_all(self, waiting: list[Unit]) -> None:
         """Unit after unit; those that ran leave the list."""
-        done, total = 0.0, sum(unit.cost for unit in waiting)
-        for number in range(len(waiting)):
+        self._forecast = forecast = Forecast(waiting, self.rules.progress.clock)
+        total = len(waiting)
+        for number in range(total):
+            unit = waiting[0]
+            forecast.begin()
             with heeding(self._bound(number)):
-                self._attempt(waiting[0], done, total)
+                self._attempt(unit, f"{number + 1} of {total}: {_doing(unit)}")
+            forecast.done(unit)
             self._keep_time()
-            done += waiting.pop(0).cost
+            waiting.pop(0)
 
     def _units(self) -> Iterator[Unit]:
         for number, (family, way) in enumerate(self._pairs):
@@ -146,15 +152,16 @@ class Contest:
         need, tests = family.memory(fold, grid), [test for _, test in self.rows.folds]
         if need > self._memory():
             return f"it needs about {need / 1e9:.1f} GB of memory, {self._memory() / 1e9:.1f} GB are left"
-        unit = Unit(family, way, family.cost(fold, grid) + 1e6, need, self.rules.scorers, tests)
+        seconds = len(tests) * family.seconds(fold, grid)
+        unit = Unit(family, way, seconds, need, self.rules.scorers, tests)
         unit.grow(grid)
         return unit
 
-    def _attempt(self, unit: Unit, done: float, total: float) -> None:
+    def _attempt(self, unit: Unit, doing: str) -> None:
         """Run a unit; one that fails is skipped with the reason, one that is late keeps the candidates that finished."""
         try:
             checkpoint()
-            self._run_folds(unit, 0, lambda part: (done + unit.cost * part) / total)
+            self._run_folds(unit, 0, doing, lambda part: self._forecast.share(unit, part))
         except OutOfTime:
             self._skip(unit.family, unit.representation, LATE)
         except KeyboardInterrupt:
@@ -180,7 +187,7 @@ class Contest:
         again = len(self.rows.codes) / trained
         return again * (unit.seconds_to_fit(number) + self._data.seconds.get(unit.representation.name, 0.0))
 
-    def _go_on(self, unit: Unit) -> None:
+    def _go_on(self, unit: Unit, part: float = 0.0) -> None:
         """Further candidates while the best of the unit, on the folds, stands at an end of its grid.
 
         Deterministic but for a time limit: the scores on the folds decide, and at most ROUNDS rounds are run.
@@ -197,7 +204,8 @@ class Contest:
                     checkpoint()
                     self._check_memory(unit, further)
                     unit.grow(further)
-                    self._run_folds(unit, first, lambda part: 1.0)
+                    doing = f"further values: {_doing(unit)}"
+                    self._run_folds(unit, first, doing, lambda _: self._forecast.further(part))
             except OutOfTime:
                 why = LATE
                 break
@@ -226,19 +234,19 @@ class Contest:
         if need > self._memory():
             raise MemoryError(f"{need / 1e9:.1f} GB are needed, {self._memory() / 1e9:.1f} GB are left")
 
-    def _run_folds(self, unit: Unit, first: int, share: Callable[[float], float]) -> None:
+    def _run_folds(self, unit: Unit, first: int, doing: str, share: Callable[[float], float]) -> None:
         """Candidates from number first on; warnings become their notes."""
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            self._run_candidates(unit, first, share)
+            self._run_candidates(unit, first, doing, share)
         for warning in said:
             for notes in unit.notes[first:]:
                 notes[str(warning.message)] = None
 
-    def _run_candidates(self, unit: Unit, first: int, share: Callable[[float], float]) -> None:
+    def _run_candidates(self, unit: Unit, first: int, doing: str, share: Callable[[float], float]) -> None:
         """Folds side by side, if they are in memory with all that they need, and the family's fits may run so."""
         way, progress = unit.representation, self.rules.progress
-        n_folds, doing = len(self.rows.folds), f"{unit.family.name} on {way.name}"
+        n_folds = len(self.rows.folds)
         progress.advance(share(0.0), doing)
         finished: list[int] = []
 
@@ -280,6 +288,12 @@ class Contest:
 
     def _memory(self) -> float:
         return available_memory() if self.rules.memory is None else self.rules.memory
+
+
+def _doing(unit: Unit) -> str:
+    """What runs, and what it needs where that is much."""
+    much = f", {unit.memory / 1e9:.1f} GB" if unit.memory > MUCH else ""
+    return f"{unit.family.name} on {unit.representation.name}{much}"
 
 
 def _reason(error: Exception) -> str:

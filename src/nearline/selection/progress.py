@@ -12,14 +12,22 @@ QUIET = 5.0  # seconds before the first line, and between lines: short work need
 
 
 class Progress(ABC):
-    """Told of work as it is done. Shares of the work are its estimated cost, so the time left is an estimate too."""
+    """Told of work as it is done. Shares are of the estimated time; 0 as long as nobody can know."""
+
+    def clock(self) -> float:
+        """Seconds, by which the work is measured."""
+        return perf_counter()
 
     def begin(self) -> None:
-        self._start = perf_counter()
+        self._start = self.clock()
 
     def left(self, share: float) -> float:
         """Seconds, if the rest goes as the part done."""
-        return (perf_counter() - self._start) * (1.0 - share) / max(share, 1e-9)
+        return (self.clock() - self._start) * (1.0 - share) / max(share, 1e-9)
+
+    def said(self, share: float, doing: str) -> str:
+        """What runs, and how long the rest takes where that is known."""
+        return f"about {_time(self.left(share))} left: {visible(doing)}" if share > 0 else visible(doing)
 
     @abstractmethod
     def advance(self, share: float, doing: str) -> None:
@@ -48,14 +56,11 @@ class Lines(Progress):
         self._last = self._start
 
     def advance(self, share: float, doing: str) -> None:
-        now = perf_counter()
+        now = self.clock()
         if now - self._last >= QUIET:
             self._last = now
-            print(
-                f"{share:4.0%} done, about {_time(self.left(share))} left: {visible(doing)}",
-                file=sys.stderr,
-                flush=True,
-            )
+            done = f"{share:4.0%} done, " if share > 0 else ""
+            print(done + self.said(share, doing), file=sys.stderr, flush=True)
 
     def end(self) -> None:
         pass
@@ -71,13 +76,13 @@ class Bar(Progress):
         super().begin()
         doing = TextColumn("{task.description}", markup=False)  # names may have brackets
         columns = TextColumn("{task.percentage:3.0f}%"), BarColumn(), doing
-        self._bar: Any = Progress(*columns, console=Console(stderr=True), transient=True)
+        # the stream of now: meanwhile rich puts one of its own in its place, to draw the bar below other lines
+        self._bar: Any = Progress(*columns, console=Console(file=sys.stderr), transient=True)
         self._task = self._bar.add_task("", total=1.0)
         self._bar.start()
 
     def advance(self, share: float, doing: str) -> None:
-        text = f"about {_time(self.left(share))} left: {visible(doing)}"
-        self._bar.update(self._task, completed=share, description=text)
+        self._bar.update(self._task, completed=share, description=self.said(share, doing))
 
     def end(self) -> None:
         self._bar.stop()

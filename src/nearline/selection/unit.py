@@ -19,7 +19,7 @@ class Unit:
 
     family: Family
     representation: Representation
-    cost: float
+    seconds: float  # expected, of all folds
     memory: float  # bytes for a fold, beside the data
     scorers: list[Scorer]
     tests: list[Array]  # rows left out by each fold

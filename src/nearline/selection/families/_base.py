@@ -53,6 +53,12 @@ class Fold:
         return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if is_sparse(X) else X.nbytes)
 
     @property
+    def cells(self) -> float:
+        """Numbers in the training rows; one of a sparse row costs about as much as four."""
+        n, D = self.shape
+        return 4.0 * self.X_train.nnz if is_sparse(self.X_train) else float(n) * D
+
+    @property
     def row_bytes(self) -> int:
         """Of one row, on average."""
         return self.data_bytes // max(1, self.shape[0])
@@ -86,6 +92,8 @@ class Family(ABC):
     takes: ClassVar[tuple[str, ...]] = ("numbers",)  # which representations: of numbers, of kernel values
     trivial: ClassVar[bool] = False  # whether it answers without a look at the features
     path: ClassVar[str | None] = None  # the parameter along which models get simpler as it grows
+    pace: ClassVar[float] = 1e-9  # seconds a unit of cost
+    fixed: ClassVar[float] = 2e-3  # seconds a candidate and fold, however few the rows
     warm: ClassVar[bool] = False  # whether each candidate starts where the last one ended
 
     def refuses(self, fold: Fold) -> str | None:
@@ -125,7 +133,11 @@ class Family(ABC):
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
         """Rough number of multiplications on a fold, to tell how long the rest will take."""
-        return float(len(grid)) * np.prod(fold.shape) * fold.n_classes
+        return float(len(grid)) * fold.cells * fold.n_classes
+
+    def seconds(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
+        """About how long a fold takes, on a machine of our days."""
+        return self.fixed * len(grid) + self.pace * self.cost(fold, grid)
 
 
 def voters_of(n_rows: int, weights: Array | None) -> int:

@@ -51,6 +51,8 @@ class KernelFamily(Family):
 
     name: str
     most_rows: int
+    pace: ClassVar[float] = 0.25e-9
+    fixed: ClassVar[float] = 1e-3
     takes: ClassVar[tuple[str, ...]] = ("numbers", "gram")
     path: ClassVar[str | None] = "alpha"
 
@@ -101,9 +103,9 @@ class KernelFamily(Family):
         return 2 * fold.data_bytes + 24 * fold.shape[0] ** 2
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
-        n, D = fold.shape
+        n = float(fold.shape[0])
         kernels = len({str(one.get("kernel")) for one in grid})
-        return float(n) * n * (kernels * (0 if fold.gram else D) + 10.0 * len(grid))
+        return n * (kernels * (0 if fold.gram else fold.cells) + 10.0 * n * len(grid))
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,7 @@ class KernelRidge(KernelFamily):
             yield Outcome(number, answers, fitted - start, perf_counter() - fitted, size)
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
-        return super().cost(fold, grid) + len(grid) * float(fold.shape[0]) ** 3 / 3.0
+        return super().cost(fold, grid) + len(grid) * float(fold.shape[0]) ** 3 / 9.0
 
 
 @dataclass(frozen=True)
@@ -256,6 +258,7 @@ class LowRank(Family):
     inner: LeastSquaresPath = field(
         default_factory=lambda: LeastSquaresPath("least squares", LeastSquaresClassifier()), hash=False
     )
+    pace: ClassVar[float] = 0.3e-9
     components: ClassVar[dict[str, int]] = {"quick": 300, "default": 1000, "thorough": 2000}
     path: ClassVar[str | None] = "alpha"
 

@@ -32,6 +32,7 @@ class NearestNeighbors(Family):
     name: str
     metric: Any
     on_sparse: bool = True
+    fixed: ClassVar[float] = 5e-4
     path: ClassVar[str | None] = "n_neighbors"
 
     def refuses(self, fold: Fold) -> str | None:
@@ -94,8 +95,7 @@ class NearestNeighbors(Family):
         return 2 * fold.data_bytes + int(fold.X_test.shape[0]) * (lists + shares)
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
-        n, D = fold.shape
-        return 0.5 * n * fold.X_test.shape[0] * D
+        return 0.5 * fold.X_test.shape[0] * fold.cells
 
 
 def _of_unit_length(X: Any) -> bool:

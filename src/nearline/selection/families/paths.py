@@ -39,6 +39,8 @@ class Path(Family):
     tol: float = TOL
     effort: float = 30.0  # passes over the rows per alpha, roughly
     path: ClassVar[str | None] = "alpha"
+    pace: ClassVar[float] = 0.5e-9
+    fixed: ClassVar[float] = 6e-3
     warm: ClassVar[bool] = True
 
     def refuses(self, fold: Fold) -> str | None:
@@ -123,6 +125,8 @@ class Path(Family):
 @dataclass(frozen=True)
 class LeastSquaresPath(Path):
     """Least squares: all alphas from one factorization, as long as it is small."""
+
+    fixed: ClassVar[float] = 2e-3
 
     def _solutions(self, risk: Risk, alphas: list[float]) -> Iterator[Solution]:
         if is_sparse(risk.X) or min(risk.X.shape) > LARGEST_FACTORED:
