@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 FORMULA = (*"=+-@\t\r\n'", *"\uff1d\uff0b\uff0d\uff20")  # and the wide ones of Chinese and Japanese
-NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]*)?([eE][+-]?[0-9]+)?")
+HARMLESS = re.compile(r"[+-]?[0-9]+([.,][0-9]*)?([eE][+-]?[0-9]+)?|[=+@-]")  # numbers, and a mark alone
 
 
 def to_cell(value: Any) -> Any:
@@ -18,7 +18,7 @@ def to_cell(value: Any) -> Any:
     >>> [from_cell(to_cell(text)) for text in ("=1+1", "'tis", "-1", "spam")]
     ['=1+1', "'tis", '-1', 'spam']
     """
-    suspect = isinstance(value, str) and value.startswith(FORMULA) and not NUMBER.fullmatch(value)
+    suspect = isinstance(value, str) and value.startswith(FORMULA) and not HARMLESS.fullmatch(value)
     return f"'{value}" if suspect else value
 
 
