@@ -26,7 +26,7 @@ MEMORY = (
     4096 * MEGA
 )  # addresses of the reading interpreter, its libraries and their threads' stacks among them
 RESIDENT = 1536  # MB in use at most
-SECONDS = 60  # of the processor
+SECONDS = 120  # of the processor
 LATE = 900.0  # of the clock, on a machine that others use
 
 Maker = Callable[[Path, float], Path]
@@ -64,11 +64,11 @@ def _rows(count: int = 50) -> bytes:
 # what expands
 
 
-@hostile("gz: 2 MB that unpack to 2 GB")
+@hostile("gz: 0.5 MB that unpack to 500 MB")
 def _gzip_bomb(folder: Path, scale: float) -> Path:
     # members of all these formats may follow one another
     piece = gzip.compress(b"1,2,x\n" * (MEGA // 6))
-    return _written(folder / "bomb.csv.gz", gzip.compress(_rows()) + piece * int(2048 * scale))
+    return _written(folder / "bomb.csv.gz", gzip.compress(_rows()) + piece * int(500 * scale))
 
 
 @hostile("gz: one line of 1 GB")

@@ -22,7 +22,10 @@ class NotInPartsError(DataError):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: 'integer', 'number', 'string', 'date' or 'empty' (only missing values)."""
+    """A column of a table: 'integer', 'number', 'string', 'category', 'date' or 'empty' (only missing values).
+
+    Numbers and dates in other than plain notation have it in their type: 'number 1.234,5', 'date d/m/y'.
+    """
 
     name: str
     type: str

@@ -1,21 +1,31 @@
 """Columns of strings become numbers where all their values are; columns of any type are described."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from nearline.data._base import Column, polars
-from nearline.data._dialect import DASHES, MARKERS
+from nearline.data._dialect import DASHES, MARKERS, is_number
+from nearline.data._notation import NOTATIONS, Notation, dates_notation, is_coded, numbers_notation, unit_of
+from nearline.data._notation import NUMBERS as NUMBERS_WRITTEN
 
 NUMBERS = ("integer", "number")
-GROUPED = {  # numbers with marks between thousands, and the mark, by whether there is a decimal comma
-    False: (re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"), ","),
-    True: (re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?"), "."),
-}
+LEAST_GOOD = 10  # numbers in a column that a few other values spoil
+MOST_SPOILED = 0.05
 EXAMPLES = 3
 EXAMPLE_LENGTH = 24
+
+
+@dataclass(frozen=True)
+class Spoiled:
+    """A column that would be numbers but for a few values."""
+
+    name: str
+    numbers: int
+    values: int
+    row: int  # of the first value that is none
+    value: str
 
 
 @dataclass(frozen=True)
@@ -25,6 +35,8 @@ class ReadColumn:
     columns: list[Any]
     note: str | None = None
     markers: Counter[str] = field(default_factory=Counter)
+    kind: str | None = None  # where the values alone do not tell: a notation, or 'category'
+    spoiled: Spoiled | None = None
 
 
 @dataclass(frozen=True)
@@ -38,7 +50,7 @@ class Cells:
     decimal_comma: bool = False
 
     def read(self, frame: Any, types: Mapping[str, str | None]) -> list[ReadColumn]:
-        """Each column as numbers or strings."""
+        """Each column as numbers, dates or strings."""
         pl = polars()
         names = frame.columns
         stripped = frame.select(pl.all().str.strip_chars())
@@ -48,24 +60,34 @@ class Cells:
         dashed = _any_of(DASHES)
         # what is neither a number nor a dash makes a column one of strings
         dashes = texts.select(dashed(n).sum() for n in names).row(0)
+        padded = texts.select(pl.col(n).str.contains(r"^0\d{2,}$").any() for n in names).row(0)
         return [
             self._column(types.get(name), *column)
-            for name, *column in zip(names, stripped, texts, numbers, dashes)
+            for name, *column in zip(names, stripped, texts, numbers, dashes, padded)
         ]
 
-    def _column(self, wanted: str | None, stripped: Any, text: Any, number: Any, dashes: int) -> ReadColumn:
+    def _column(
+        self, wanted: str | None, stripped: Any, text: Any, number: Any, dashes: int, padded: bool
+    ) -> ReadColumn:
         """A column as numbers if it has no other values, or if numbers are wanted."""
         found: Counter[str] = Counter()
         if text.null_count() > stripped.null_count():
             found = Counter(value for value in stripped.to_list() if value in self.markers)
+        if wanted == "category":
+            return ReadColumn([text.cast(polars().Categorical)], None, found, wanted)
+        if wanted in NOTATIONS:
+            return _written(text, NOTATIONS[wanted], None, found)
         strange = number.null_count() - text.null_count() - dashes
-        marked = self._ungrouped(text) if strange and wanted != "string" else None
-        if marked is not None:
-            told = f"marks of thousands were taken out of {text.name!r}"
-            return ReadColumn([_real(marked) if wanted == "number" else marked], told, found)
+        if wanted is None and padded and not strange and is_coded(_distinct(text)):
+            padding = f"{text.name!r} has leading zeros: its values are codes, not numbers"
+            return ReadColumn([text], padding, found)
+        if strange and wanted != "string":
+            notation, told = self._notation(text, wanted)
+            if notation is not None:
+                return _written(text, notation, told, found)
         other = strange or number.null_count() == len(number)
         if wanted == "string" or (other and wanted not in NUMBERS):
-            return ReadColumn([text], None, found)
+            return ReadColumn([text], None, found, spoiled=_spoiled(text, number, strange))
         if dashes:
             found += Counter(value for value in text.to_list() if value in DASHES)
         note = (
@@ -73,15 +95,24 @@ class Cells:
         )
         return ReadColumn([_real(number) if wanted == "number" else number], note, found)
 
-    def _ungrouped(self, text: Any) -> Any:
-        """Numbers with marks between thousands, as 1,234.5; None where there are other values."""
-        pattern, mark = GROUPED[self.decimal_comma]
-        if not any(pattern.fullmatch(value) for value in text.drop_nulls().head(100).to_list()):
-            return None
-        values = [v.replace(mark, "") if v and pattern.fullmatch(v) else v for v in text.to_list()]
-        frame = polars().DataFrame([polars().Series(text.name, values, dtype=polars().String)])
-        numbers = self._numbers(frame).to_series(0)
-        return numbers if numbers.null_count() == text.null_count() else None
+    def _notation(self, text: Any, wanted: str | None) -> tuple[Notation | None, str | None]:
+        """The notation that all values are written in, and what to tell about it."""
+        distinct = _distinct(text)
+        if not distinct:
+            return None, None
+        if wanted != "date" and (found := numbers_notation(distinct, self.decimal_comma)) is not None:
+            unit = unit_of(distinct[0])
+            more = f", without their {unit}" if unit else ""
+            return found, f"{text.name!r} is read as {found.name.replace('number', 'numbers like')}{more}"
+        if wanted in NUMBERS:
+            return None, None
+        date, unsure = dates_notation(distinct)
+        if date is None or not unsure:
+            return date, None
+        return date, (
+            f"{text.name!r} is read as {date.name}, but no value tells day and month apart: write dates as 2024-05-31 to be "
+            "sure"
+        )
 
     def _numbers(self, texts: Any) -> Any:
         """All columns as numbers, whole ones where all values are; what is no number is missing."""
@@ -91,6 +122,36 @@ class Cells:
         whole = plain.select(pl.all().cast(pl.Int64, strict=False))
         columns = [w if w.null_count() == r.null_count() else r for w, r in zip(whole, real)]
         return pl.DataFrame(columns)
+
+
+def _distinct(text: Any) -> list[str]:
+    return [value for value in text.drop_nulls().unique(maintain_order=True).to_list() if value not in DASHES]
+
+
+def _written(text: Any, notation: Notation, told: str | None, found: Counter[str]) -> ReadColumn:
+    """A column by its notation; what is not written so is missing."""
+    pl = polars()
+    values = {value: notation.value(value) for value in _distinct(text)}
+    lost = [value for value, read in values.items() if read is None]
+    if notation in NUMBERS_WRITTEN:  # a plain number is one in any notation
+        values |= {value: float(value) for value in lost if is_number(value)}
+        lost = [value for value in lost if values[value] is None]
+    kind = pl.Float64 if notation in NUMBERS_WRITTEN else pl.Datetime("us")
+    series = pl.Series(text.name, [values.get(value) for value in text.to_list()], dtype=kind)
+    if lost:
+        told = f"{len(lost):,} different values of {text.name!r} are not written as {notation.name}, and taken as missing"
+    return ReadColumn([series], told, found, notation.name)
+
+
+def _spoiled(text: Any, number: Any, strange: int) -> Spoiled | None:
+    """The first value that keeps a column from being numbers, where few do."""
+    good = len(number) - number.null_count()
+    if not strange or good < LEAST_GOOD or strange > MOST_SPOILED * good:
+        return None
+    row = next(
+        i for i, (t, n) in enumerate(zip(text, number)) if t is not None and n is None and t not in DASHES
+    )
+    return Spoiled(text.name, good, good + strange, row, text[row])
 
 
 def _real(series: Any) -> Any:
@@ -104,11 +165,11 @@ def _any_of(values: Sequence[str]) -> Any:
     return lambda name: pl.col(name).is_in(known).fill_null(False)
 
 
-def described(frame: Any) -> tuple[Column, ...]:
-    """Name, type, missing values and examples of each column."""
+def described(frame: Any, known: Mapping[str, str]) -> tuple[Column, ...]:
+    """Name, type (its notation where one is known), missing values and examples of each column."""
     pl = polars()
-    kinds = {series.name: type_of(series) for series in frame}
-    strings = [name for name, kind in kinds.items() if kind == "string"]
+    kinds = {series.name: known.get(series.name) or type_of(series) for series in frame}
+    strings = [name for name, kind in kinds.items() if kind in ("string", "category")]
     distinct = frame.select(pl.col(strings).drop_nulls().n_unique()).row(0, named=True) if strings else {}
     return tuple(
         Column(s.name, kinds[s.name], int(s.null_count()), distinct.get(s.name), _examples(s)) for s in frame
@@ -121,7 +182,9 @@ def _examples(series: Any) -> tuple[str, ...]:
 
 
 def _short(value: Any) -> str:
-    text = f"{value:g}" if isinstance(value, float) else " ".join(str(value).split())
+    text = (
+        f"{value:g}" if isinstance(value, float) else " ".join(str(value).split()).removesuffix(" 00:00:00")
+    )
     return text if len(text) <= EXAMPLE_LENGTH else text[: EXAMPLE_LENGTH - 3] + "..."
 
 
@@ -151,6 +214,11 @@ def typed(series: Any, wanted: str | None) -> ReadColumn:
     if series.dtype.is_float():
         series = series.fill_nan(None)
     have = type_of(series)
+    if wanted in NOTATIONS and have == "string":
+        return _written(series.cast(pl.String), NOTATIONS[wanted], None, Counter())
+    if wanted == "category":
+        return ReadColumn([series.cast(pl.String).cast(pl.Categorical)], kind=wanted)
+    wanted = wanted and wanted.partition(" ")[0]  # without the notation
     if wanted in NUMBERS and have not in NUMBERS:
         series = series.cast(pl.String).cast(pl.Float64, strict=False)
     elif wanted == "number" and have == "integer":

@@ -16,7 +16,7 @@ MISSING = ("", "?", "<null>")
 
 @dataclass(frozen=True)
 class Attribute:
-    """A declared column: 'number', 'string', 'date' or '' (not said), of categories their names, and what it is for."""
+    """A declared column: its type (that of a `Column`, or '' where none is said), its categories, and what it is for."""
 
     name: str
     type: str

@@ -212,7 +212,8 @@ def _named(rows: list[list[str]], dialect: Dialect, header: bool) -> Dialect:
     width = _usual(body if header else rows)
     names = rows[0] if header else [""] * width
     if header and names:
-        names[0] = names[0].lstrip("#").strip() if dialect.delimiter != NONE else names[0]
+        bare = names[0].lstrip("#").strip() if dialect.delimiter != NONE else ""
+        names[0] = bare or names[0]
     kept = max(width, len(names)) if header and not _trails(body, len(names)) else len(names)
     trailing = header and width > len(names) == kept
     while kept > 1 and (kept > len(names) or not names[kept - 1]) and _empty(body, kept - 1):

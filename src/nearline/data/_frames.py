@@ -1,15 +1,16 @@
 """From a frame, of strings or typed, to rows and labels: target, columns, types and what is to be told about them."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.data._base import DataError, Description, Request, Schema, Table, polars
+from nearline.data._base import Column, DataError, Description, Request, Schema, Table, polars
 from nearline.data._cells import Cells, ReadColumn, described, type_of, typed
 from nearline.data._labels import brought, counted, listed, matched, near, oddities, place_of, present
 
@@ -26,6 +27,7 @@ class Frame:
     named: bool = True  # whether the file itself names its columns
     notes: Sequence[str] = ()
     declared: Mapping[str, str] = field(default_factory=dict)  # types that the file itself says
+    lines: Callable[[], Iterator[int]] = lambda: iter(())  # in which rows begin, where they are lines
 
     def table(self, request: Request) -> Table:
         """Rows and labels as asked for."""
@@ -44,9 +46,26 @@ class Frame:
             unlabeled = int(len(kept) - kept.sum())
             rest = rest.filter(polars().Series(kept)) if unlabeled else rest
             y, notes = self._checked(y, request, notes)
-        columns, said = self._columns(rest, request)
-        table = self._assembled(columns, y, target, unlabeled, [*notes, *said], request.like)
-        return table if kept is None or kept.all() else replace(table, places=np.flatnonzero(kept))
+        columns, read = self._columns(rest, request)
+        places = None if kept is None or kept.all() else np.flatnonzero(kept)
+        kinds = {one.columns[0].name: one.kind for one in read if one.kind is not None}
+        facts = described(polars().DataFrame(columns), kinds)
+        notes += [*_told(read), *self._spoiled(read, places)]
+        table = self._assembled(columns, facts, y, target, unlabeled, notes, request.like)
+        return table if places is None else replace(table, places=places)
+
+    def _spoiled(self, read: Sequence[ReadColumn], places: Array | None) -> list[str]:
+        """Columns that a few values keep from being numbers, and where the first of these is."""
+        notes = []
+        for one in (column.spoiled for column in read if column.spoiled):
+            row = one.row if places is None else int(places[one.row])
+            line = next(islice(self.lines(), row, None), None)
+            place = f"row {row + 1:,}" if line is None else f"line {line:,}"
+            notes.append(
+                f"{one.numbers:,} of {one.values:,} values of {one.name!r} are numbers; {place} says {one.value!r}, so "
+                f"all are taken as categories: correct it, or say that it is missing by --read 'missing={one.value}|?|NA'"
+            )
+        return notes
 
     def _checked(self, y: Array, request: Request, notes: list[str]) -> tuple[Array, list[str]]:
         if not len(y) and not request.part:
@@ -59,6 +78,7 @@ class Frame:
     def _assembled(
         self,
         columns: list[Any],
+        facts: tuple[Column, ...],
         y: Array | None,
         target: str | None,
         unlabeled: int,
@@ -66,7 +86,6 @@ class Frame:
         like: Schema,
     ) -> Table:
         X = polars().DataFrame(columns)
-        facts = described(X)
         rows = len(X) if y is None else len(y)
         description = Description(
             path=str(self.path),
@@ -91,8 +110,8 @@ class Frame:
             return frame
         return frame.rename(dict(zip(frame.columns, wanted)))
 
-    def _columns(self, frame: Any, request: Request) -> tuple[list[Any], list[str]]:
-        """The wanted columns with their types, and what is to be told."""
+    def _columns(self, frame: Any, request: Request) -> tuple[list[Any], list[ReadColumn]]:
+        """The wanted columns with their types, and how each column of the file was read."""
         wanted = _wanted(request)
         types: Mapping[str, str | None] = {**self.declared, **(request.like.columns or {})}
         # a typed column may be spread into several, with names of their own
@@ -114,7 +133,7 @@ class Frame:
         columns = [series for name in names for series in found[name]]
         if not columns:
             raise DataError(f"{self.path} has no column left to classify by: it needs one beside the target.")
-        return columns, _told([one for name, one in read.items() if wanted is None or name in wanted])
+        return columns, [one for name, one in read.items() if wanted is None or name in wanted]
 
     def _refuse(self, lacking: Sequence[str], names: list[str]) -> None:
         raise DataError(

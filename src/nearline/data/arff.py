@@ -106,7 +106,7 @@ def _attribute(line: str, path: Path, number: int) -> Attribute:
     name, kind = _unquoted(found[1]), found[2].strip()
     if kind.startswith("{"):
         inner = kind[1:].rpartition("}")[0] or kind[1:]
-        return Attribute(name, "string", tuple(v for v in map(str, _split(inner)) if v))
+        return Attribute(name, "category", tuple(v for v in map(str, _split(inner)) if v))
     word = (re.split(r"[\s\[]", kind, maxsplit=1)[0]).lower()
     if word in NUMBERS:
         return Attribute(name, "number")

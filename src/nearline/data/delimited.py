@@ -121,4 +121,13 @@ def _framed(part: Part, path: Path, dialect: Dialect, encoding: str, request: Re
                 f"{len(rows):,} rows have {what} than {dialect.width} fields (first: row {rows[0] + 1:,}); {done}"
             )
     cells = Cells(MARKERS if request.missing is None else request.missing, dialect.decimal_comma)
-    return Frame(path, "CSV", part.frame(), details, cells, dialect.header, notes)
+    return Frame(
+        path,
+        "CSV",
+        part.frame(),
+        details,
+        cells,
+        dialect.header,
+        notes,
+        lines=lambda: Delimited().lines(path, request),
+    )

@@ -14,7 +14,7 @@ from nearline.data.delimited import check_width
 
 TYPES = {
     **dict.fromkeys(("c", "continuous", "n", "numeric"), "number"),
-    **dict.fromkeys(("d", "discrete", "categorical"), "string"),
+    **dict.fromkeys(("d", "discrete", "categorical"), "category"),
     **dict.fromkeys(("s", "string", "text"), "string"),
     **dict.fromkeys(("t", "time"), "date"),
 }
@@ -117,5 +117,5 @@ def _attribute(name: str, kind: str, flag: str) -> Attribute:
         return Attribute(name, TYPES.get(kind.lower(), ""), role=role)
     # all values, with a backslash before a space that belongs to one
     return Attribute(
-        name, "string", tuple(v.replace("\\ ", " ") for v in re.split(r"(?<!\\)\s+", kind)), role
+        name, "category", tuple(v.replace("\\ ", " ") for v in re.split(r"(?<!\\)\s+", kind)), role
     )

@@ -100,18 +100,25 @@ def _pandas_kind(series: Any) -> str:
     return kinds.get(series.dtype.kind, "string")
 
 
+POLARS_KINDS = {
+    "Date": "date",
+    "Datetime": "date",
+    "Duration": "duration",
+    "Categorical": "category",
+    "Enum": "category",
+}
+
+
 def _polars_kind(series: Any) -> str:
     dtype = series.dtype
     if dtype.is_numeric() or str(dtype) == "Boolean":
         return "number"
     # "Datetime(time_unit='us', time_zone=None)" and the like: the word before the bracket is the type
-    return {"Date": "date", "Datetime": "date", "Duration": "duration"}.get(
-        str(dtype).partition("(")[0], "string"
-    )
+    return POLARS_KINDS.get(str(dtype).partition("(")[0], "string")
 
 
 def kind_of_series(series: Any) -> str:
-    """What a column's type declares: 'number', 'date', 'duration' or 'string' (anything else)."""
+    """What a column's type declares: 'number', 'date', 'duration', 'category' (of polars) or 'string' (anything else)."""
     return {"pandas": _pandas_kind, "polars": _polars_kind}[library_of(series)](series)
 
 

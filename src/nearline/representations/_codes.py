@@ -1,5 +1,6 @@
 """Codes: how each column of a table becomes numbers, as learned from training rows."""
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ CATEGORIES = 100  # strings with more distinct values in the training rows are t
 FEW = 10  # strings with so few distinct values are never texts
 TOPICS = 30  # columns of a text
 PARTS = ("days", "month", "day", "weekday", "hour")  # of a date
+PADDED = re.compile(r"0\d{2,}")  # codes such as 00501, which are no numbers
 FARTHEST = 1e18  # the squares of larger numbers are infinite in float32
 
 
@@ -200,7 +202,8 @@ def _string_code(column: StringColumn) -> type[Code] | None:
     present = column.present()
     if not len(present):
         return None
-    if np.isfinite(column.distinct.numbers[present]).all():
+    padded = any(PADDED.fullmatch(column.distinct.values[code]) for code in present)
+    if not padded and np.isfinite(column.distinct.numbers[present]).all():
         return NumberCode
     if np.isfinite(column.distinct.seconds[present]).all():
         return DateCode
@@ -210,6 +213,7 @@ def _string_code(column: StringColumn) -> type[Code] | None:
 KINDS: dict[str, Callable[[Column], type[Code] | None]] = {
     "number": lambda column: None if np.isnan(column.numbers).all() else NumberCode,
     "date": lambda column: None if np.isnan(column.seconds).all() else DateCode,
+    "category": lambda column: CategoryCode if len(column.strings().present()) else None,
     "string": lambda column: _string_code(column.strings()),
 }
 

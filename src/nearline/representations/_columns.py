@@ -188,6 +188,21 @@ class StringColumn(Column):
         return StringColumn(self.codes[rows], self.distinct)
 
 
+@dataclass(frozen=True, eq=False)
+class CategoryColumn(StringColumn):
+    """Strings that are declared to be categories, whatever they look like."""
+
+    kind = "category"
+
+    def take(self, rows: Array) -> Column:
+        return CategoryColumn(self.codes[rows], self.distinct)
+
+
+def _read_categories(values: Any) -> Column:
+    strings = read_strings(values)
+    return CategoryColumn(strings.codes, strings.distinct)
+
+
 def read_strings(values: Any) -> StringColumn:
     """Strings without the spaces around them, numbered in sorted order; what stands for a missing value is missing."""
     first: dict[str, int] = {}
@@ -216,6 +231,7 @@ READ: dict[str, Callable[[Any], Column]] = {
     "number": _read_numbers,
     "date": _read_dates,
     "duration": _read_durations,
+    "category": _read_categories,
     "string": read_strings,
 }
 
@@ -230,7 +246,7 @@ def _pandas_values(series: Any, kind: str) -> Any:
 
 
 def _polars_values(series: Any, kind: str) -> Any:
-    if kind == "string":
+    if kind in ("string", "category"):
         return series.to_list()
     return (series.cast(float) if kind == "number" else series).to_numpy()
 
