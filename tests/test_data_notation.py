@@ -1,4 +1,4 @@
-"""Numbers and dates in the usual notations are numbers and dates; a whole column decides, and further files are read alike."""
+"""Numbers and dates in the usual notations: a whole column decides, and further files are read alike."""
 
 from datetime import datetime
 

@@ -6,6 +6,8 @@ import numpy as np
 
 from nearline.arrays import Array, contiguous
 
+MOST_CLASSES = 20  # different numbers that are classes in any case
+FEW_ROWS = 5  # on average for each of more whole numbers: fewer are no classes
 ENCODE = "encode labels by classes, targets = np.unique(y, return_inverse=True)[1]"
 
 
@@ -85,3 +87,18 @@ def row_weights(weights: Any, n_rows: int) -> Array:
             "weights must be finite numbers >= 0 with a positive sum: they count how often a row is there."
         )
     return given
+
+
+def quantity_in(y: Array) -> int | None:
+    """How many different numbers labels have if they are a quantity rather than classes; None if they may be classes.
+
+    Up to 20 different numbers are classes. More of them are a quantity if some are not whole, or if there are fewer than 5
+    rows for each on average.
+    """
+    if y.dtype.kind not in "iuf" or not len(y):
+        return None
+    distinct = len(np.unique(y))
+    if distinct <= MOST_CLASSES:
+        return None
+    fractions = y.dtype.kind == "f" and not np.array_equal(y, np.rint(y))
+    return distinct if fractions or len(y) < FEW_ROWS * distinct else None

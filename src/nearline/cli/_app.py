@@ -41,6 +41,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 Positive = Annotated[
     str | None, typer.Option(help="positive one of two classes (default: 1 or true, else the rarer)")
 ]
+Bins = Annotated[
+    int | None, typer.Option(help="classes to make of a target that is a quantity, by quantiles")
+]
 Seed = Annotated[int, typer.Option(help="decides folds and test rows")]
 Force = Annotated[bool, typer.Option("--force", help="write over files that are there")]
 Picture = Annotated[Path | None, typer.Option(help="file of the picture: .png, .svg or .pdf")]
@@ -82,6 +85,7 @@ def try_(
     columns: Columns = None,
     drop: Drop = None,
     read: Read = None,
+    bins: Bins = None,
     out: Annotated[Path, typer.Option(help="folder for what is written")] = Path("nearline-out"),
     force: Annotated[bool, typer.Option("--force", help="write into a folder that has files")] = False,
     json: AsJson = False,
@@ -91,7 +95,7 @@ def try_(
     from nearline.cli._reading import Reading
     from nearline.cli._try import Request, run_try
 
-    reading = Reading.of(target, labels, columns, drop, read)
+    reading = Reading.of(target, labels, columns, drop, read, bins)
     return run_try(
         Request(
             data, reading, metric.split(","), positive, cv, groups, time, test, _families(include), _families(exclude) or (),
@@ -178,6 +182,7 @@ def sweep(
     columns: Columns = None,
     drop: Drop = None,
     read: Read = None,
+    bins: Bins = None,
     out: Picture = None,
     force: Force = False,
     json: AsJson = False,
@@ -187,7 +192,7 @@ def sweep(
     from nearline.cli._choose import run_sweep
     from nearline.cli._reading import Reading
 
-    reading = Reading.of(target, labels, columns, drop, read)
+    reading = Reading.of(target, labels, columns, drop, read, bins)
     run_sweep(
         data,
         reading,
@@ -215,6 +220,7 @@ def path(
     columns: Columns = None,
     drop: Drop = None,
     read: Read = None,
+    bins: Bins = None,
     out: Picture = None,
     force: Force = False,
     json: AsJson = False,
@@ -224,7 +230,7 @@ def path(
     from nearline.cli._choose import run_path
     from nearline.cli._reading import Reading
 
-    reading = Reading.of(target, labels, columns, drop, read)
+    reading = Reading.of(target, labels, columns, drop, read, bins)
     run_path(
         data,
         reading,

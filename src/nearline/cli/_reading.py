@@ -13,6 +13,7 @@ from nearline.cli._errors import UsageError, note
 from nearline.cli._shown import described
 from nearline.data import DataError, Schema, Table, batches, read
 from nearline.data._base import NotInPartsError
+from nearline.data._bins import refuse_quantity
 from nearline.data.texts import entries
 from nearline.files import inspect as inspected
 
@@ -25,6 +26,7 @@ KEYS: dict[str, Any] = {
     "missing": lambda text: text.split("|"),
     "features": str,
     "size": int,
+    "bins": lambda text: int(text) if "|" not in text else [float(edge) for edge in text.split("|")],
 }
 IN_PARTS = ("format", "delimiter", "header", "encoding", "missing")  # what reading in parts understands
 
@@ -47,6 +49,7 @@ class Reading:
         columns: str | None = None,
         drop: str | None = None,
         options: list[str] | None = None,
+        bins: int | None = None,
     ) -> "Reading":
         """From the options of a command."""
         wanted = names(columns)
@@ -55,7 +58,7 @@ class Reading:
             None if labels is None else str(labels),
             None if wanted is None else tuple(wanted),
             tuple(names(drop) or ()),
-            dict(_pair(text) for text in options or ()),
+            dict(_pair(text) for text in options or ()) | ({} if bins is None else {"bins": bins}),
         )
 
     def table(self, path: Path, like: Table | Schema | None = None) -> Table:
@@ -70,6 +73,7 @@ class Reading:
         table = self.table(path, like)
         if table.y is None:
             raise UsageError(f"Which column holds the labels? Give --target, one of: {columns_of(table)}.")
+        refuse_quantity(np.asarray(table.y), table.description.target, columns_of(table))
         return table
 
 
@@ -173,6 +177,7 @@ def model_schema(model_file: Path) -> Schema:
         target=facts.get("target"),
         n_features=facts.get("features"),
         zero_based=facts.get("zero_based"),
+        bins=None if facts.get("bins") is None else tuple(facts["bins"]),
         texts=facts.get("columns") is None and facts.get("features") is None and bool(facts),
     )
 

@@ -198,6 +198,7 @@ def _facts(
         "features": schema.n_features,
         "shape": list(description.shape),
         "zero_based": schema.zero_based,
+        "bins": None if schema.bins is None else list(schema.bins),
         "classes": contest.classes_.tolist(),
         "positive": contest.positive_,
         "model": str(contest.chosen_),

@@ -53,6 +53,7 @@ class Schema:
     n_features: int | None = None  # of rows without column names
     zero_based: bool | None = None  # whether features of a LIBSVM file are counted from 0
     texts: bool = False  # whether rows are texts
+    bins: tuple[float, ...] | None = None  # edges of the bins that a quantity was put into
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,13 @@ class Request:
     missing: Sequence[str] | None = None
     size: int = 32
     features: str = "pixels"
+    bins: int | Sequence[float] | None = None
     part: bool = False  # whether other parts of the file may have what this one lacks
+
+    @property
+    def edges(self) -> int | Sequence[float] | None:
+        """The bins of labels: those of a table that was read before, or as asked for."""
+        return self.bins if self.like.bins is None else self.like.bins
 
 
 @dataclass(frozen=True)

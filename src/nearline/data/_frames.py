@@ -11,6 +11,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.data._base import Column, DataError, Description, Request, Schema, Table, polars
+from nearline.data._bins import binned
 from nearline.data._cells import Cells, ReadColumn, described, type_of, typed
 from nearline.data._labels import brought, counted, listed, matched, near, oddities, place_of, present
 
@@ -36,7 +37,7 @@ class Frame:
         place = None if request.target is None else place_of(request.target, names, self.path)
         rest = self.frame if place is None else self.frame.drop(names[place])
         rest = self._positional(rest, request)
-        y, kept, target, unlabeled = None, None, None, 0
+        y, kept, target, unlabeled, edges = None, None, None, 0, None
         if request.labels is not None:
             y, kept, target = brought(request.labels, len(rest), self.path)
         elif place is not None:
@@ -45,14 +46,15 @@ class Frame:
         if y is not None and kept is not None:
             unlabeled = int(len(kept) - kept.sum())
             rest = rest.filter(polars().Series(kept)) if unlabeled else rest
-            y, notes = self._checked(y, request, notes)
+            y, edges, told = binned(y, request.edges, self.path)
+            y, notes = self._checked(y, request, [*notes, *told])
         columns, read = self._columns(rest, request)
         places = None if kept is None or kept.all() else np.flatnonzero(kept)
         kinds = {one.columns[0].name: one.kind for one in read if one.kind is not None}
         facts = described(polars().DataFrame(columns), kinds)
         notes += [*_told(read), *self._spoiled(read, places)]
         table = self._assembled(columns, facts, y, target, unlabeled, notes, request.like)
-        return table if places is None else replace(table, places=places)
+        return replace(table, places=places, schema=replace(table.schema, bins=edges))
 
     def _spoiled(self, read: Sequence[ReadColumn], places: Array | None) -> list[str]:
         """Columns that a few values keep from being numbers, and where the first of these is."""

@@ -52,6 +52,7 @@ def read(
     missing: Sequence[str] | None = None,
     size: int = 32,
     features: str = "pixels",
+    bins: int | Sequence[float] | None = None,
 ) -> Table:
     """Read a file or folder as rows and labels; what is not said is found out, and shown by ``print``.
 
@@ -67,6 +68,7 @@ def read(
     format : a name of ``FORMATS``.
     delimiter, header, encoding, missing : what is known about a delimited file: its delimiter, whether its first line names
         the columns, its encoding, and what stands for a missing value.
+    bins : makes classes of a target that is a quantity: how many, with quantiles of all labels as edges, or the edges.
     size, features : side of the square that images are brought to, and what is taken of them (see `image_features`).
 
     Examples
@@ -82,7 +84,7 @@ def read(
     {'delimiter': 'semicolon', 'header': 'yes', 'encoding': 'utf-8', 'decimals': 'comma'}
     """
     request = Request(
-        target, _schema(like), columns, labels, delimiter, header, encoding, missing, size, features
+        target, _schema(like), columns, labels, delimiter, header, encoding, missing, size, features, bins
     )
     place = Path(path)
     with sound(place):

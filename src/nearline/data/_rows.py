@@ -9,6 +9,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.data._base import DataError, Description, Request, Schema, Table
+from nearline.data._bins import binned
 from nearline.data._labels import brought, counted, matched, oddities, present
 
 
@@ -30,7 +31,7 @@ class Rows:
     def table(self, request: Request) -> Table:
         """Rows and labels as asked for."""
         X, y, target, unlabeled = self.X, self.labels, self.target, 0
-        kept = None
+        kept, edges = None, None
         if request.labels is not None:
             y, kept, target = brought(request.labels, _count(X), self.path)
         elif y is not None and not self.sure:
@@ -44,10 +45,12 @@ class Rows:
         if y is not None:
             if not len(y) and not request.part:
                 raise DataError(f"No row of {self.path} has a label.")
+            y, edges, told = binned(y, request.edges, self.path)
             y, changed = matched(y, request.like.classes, self.path)
-            notes += [*changed, *oddities(y)]
+            notes += [*told, *changed, *oddities(y)]
         table = self._assembled(X, y, target, unlabeled, notes, request.like)
-        return table if kept is None or kept.all() else replace(table, places=np.flatnonzero(kept))
+        places = None if kept is None or kept.all() else np.flatnonzero(kept)
+        return replace(table, places=places, schema=replace(table.schema, bins=edges))
 
     def _assembled(
         self, X: Any, y: Array | None, target: str | None, unlabeled: int, notes: list[str], like: Schema

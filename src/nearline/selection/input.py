@@ -11,6 +11,7 @@ from nearline.arrays import Array, admitted, flat, is_sparse
 from nearline.representations import is_frame, kind_of
 from nearline.representations._base import by_name
 from nearline.selection.calibrators import CALIBRATORS
+from nearline.targets import quantity_in
 from nearline.validation import validate_data
 
 NUMERIC = ("numbers", "sparse")
@@ -85,6 +86,16 @@ def checked_labels(y: Any) -> Array:
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")
     return labels.astype(str) if labels.dtype == object and _all_strings(labels) else labels
+
+
+def check_classes(y: Array) -> None:
+    """Refuse labels that are a quantity; whole numbers may be classes of few rows each."""
+    distinct = quantity_in(y) if y.dtype.kind == "f" and not np.array_equal(y, np.rint(y)) else None
+    if distinct is not None:
+        raise ValueError(
+            f"y has {distinct:,} different numbers that are not whole: a quantity, not classes. Make classes of it, as by "
+            "np.digitize(y, np.quantile(y, [0.25, 0.5, 0.75])), or give y as strings if each number is a class."
+        )
 
 
 def checked_groups(groups: Any, n: int) -> Array:

@@ -25,7 +25,7 @@ from nearline.selection.cross_fitting import cross_fitted, gives_probabilities
 from nearline.selection.families import families
 from nearline.selection.fold_data import Rows, fitting_weights
 from nearline.selection.folds import partition
-from nearline.selection.input import NUMERIC, check_options, checked_groups, checked_rows
+from nearline.selection.input import NUMERIC, check_classes, check_options, checked_groups, checked_rows
 from nearline.selection.last_fit import Fitted, fit_after_interrupt, last_fit
 from nearline.selection.leaderboard import Entry, Leaderboard, right_rows
 from nearline.selection.opened import LockedRows, Opened, fingerprint, intervals_of
@@ -179,6 +179,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         if y is None:
             raise ValueError("TryThemAll requires y to be passed, but the target y is None.")
         X, y = checked_rows(self, X, y)
+        check_classes(y)
         if len(encoded(y)[0]) < 2:
             raise ValueError(f"TryThemAll needs at least 2 classes, but y has 1 class: {y.tolist()[0]!r}.")
         weights = None
