@@ -377,7 +377,10 @@ def test_time_is_the_order_of_dates(tmp_path, capsys):
     assert said in capsys.readouterr().out
     zones = dated(tmp_path / "zones.csv", lambda day: f"2024-01-01T{day // 2:02}:30:00+0{day % 2}:00")
     assert run(["try", *zones, "--out", str(tmp_path / "b")]) == 0
-    other = dated(tmp_path / "other.csv", lambda day: f"{1 + day % 28}/{1 + day // 28}/2024")
+    slashed = dated(tmp_path / "slashed.csv", lambda day: f"{1 + day % 28}/{1 + day // 28}/2024")
+    assert run(["try", *slashed, "--out", str(tmp_path / "d")]) == 0
+    assert "from 2024-01-01 to 2024-02-12; the test" in capsys.readouterr().out
+    other = dated(tmp_path / "other.csv", lambda day: f"day {day} of 2024")
     assert run(["try", *other, "--out", str(tmp_path / "c")]) == 2
     assert "convert the column to ISO dates (YYYY-MM-DD)" in capsys.readouterr().err
     assert not (tmp_path / "c").exists()

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import time
 from typing import Any
 
 from nearline.data._base import Column, polars
@@ -138,6 +139,8 @@ def _written(text: Any, notation: Notation, told: str | None, found: Counter[str
         lost = [value for value in lost if values[value] is None]
     kind = pl.Float64 if notation in NUMBERS_WRITTEN else pl.Datetime("us")
     series = pl.Series(text.name, [values.get(value) for value in text.to_list()], dtype=kind)
+    if kind != pl.Float64 and (series.dt.time() == time()).all():  # days without a time of day
+        series = series.cast(pl.Date)
     if lost:
         told = f"{len(lost):,} different values of {text.name!r} are not written as {notation.name}, and taken as missing"
     return ReadColumn([series], told, found, notation.name)
