@@ -20,6 +20,7 @@ from benchmarks.studies.intervals import __main__ as study  # noqa: E402
 from benchmarks.studies.intervals.independent import _losses, brier, log_loss  # noqa: E402
 from benchmarks.studies.intervals.populations import (  # noqa: E402
     Normals,
+    PartlyLost,
     area_and_variance,
     several_classes,
     true_area,
@@ -31,6 +32,7 @@ from nearline.selection.intervals.area import (  # noqa: E402
     RARE,
     area_ends,
     areas,
+    flawless_end,
     mean_normal_variance,
     normal_variance,
     placements,
@@ -194,15 +196,31 @@ def test_area_of_several_classes_is_covered():
     assert np.mean((low <= true_area(3, shift)) & (true_area(3, shift) <= high)) >= 0.93
 
 
-@pytest.mark.parametrize(("m", "n", "lost"), [(15, 300, 0.02), (15, 300, 0.1), (10, 10, 0.02)])
+@pytest.mark.parametrize(
+    ("m", "n", "lost"), [(15, 300, 0.02), (15, 300, 0.1), (10, 10, 0.02), (100, 400, 0.02), (40, 160, 0.05)]
+)
 def test_area_is_covered_where_some_rows_are_lost_altogether(m, n, lost):
-    """Positive rows that score as the others do, the rest far above: the normal quantile covered 87% to 92%."""
-    rng, truth = np.random.default_rng(0), 1.0 - lost / 2
-    scores = rng.standard_normal((2000, m + n))
-    scores[:, :m] += np.where(rng.random((2000, m)) < lost, 0.0, 20.0)
-    found = area_and_variance(scores, m)
-    low, high = area_ends(*found[:2], mean_normal_variance(np.array([m, n])), 0.95, found[2])
-    assert np.mean((low <= truth) & (truth <= high)) >= 0.935
+    """Positive rows that score as the others do, the rest far above: where none of them is met, the area is 1.
+
+    The normal quantile covered 87% to 92%; the variance of normal classes alone 81% with 100 rows of which 2% are lost.
+    """
+    population, sizes = PartlyLost(lost), np.array([m, n])
+    found = area_and_variance(population.draw(np.random.default_rng(0), 2000, m, n), m)
+    low, high = area_ends(*found[:2], mean_normal_variance(sizes), 0.95, found[2], flawless_end(sizes, 0.95))
+    assert np.mean((low <= population.area) & (population.area <= high)) >= 0.935
+
+
+def test_flawless_areas_reach_as_far_as_no_lost_row_allows():
+    """With a share q of m rows lost none of them shows with probability (1 - q)^m, which is the tail at the end."""
+    for m, n in ((40, 160), (160, 40)):
+        q = 2.0 * (1.0 - flawless_end(np.array([m, n]), 0.95))
+        assert (1.0 - q) ** 40 == pytest.approx(0.025, rel=0.2)
+    least = mean_normal_variance(np.array([100, 400]))
+    end = flawless_end(np.array([100, 400]), 0.95)
+    assert area_ends(1.0, 0.0, least, 0.95, 1.0, end) == (end, 1.0)
+    assert area_ends(0.0, 0.0, least, 0.95, 1.0, end) == (0.0, pytest.approx(1.0 - end))
+    thirds = flawless_end(np.array([100, 200, 300]), 0.95)  # the mean over classes moves by a third of it
+    assert 3.0 * (1.0 - thirds) == pytest.approx(1.0 - end)
 
 
 def test_losses_that_show_no_spread_have_no_interval():

@@ -77,6 +77,12 @@ TABLES: tuple[tuple[str, str, Rows, float], ...] = (
         0.2,
     ),
     *comparisons.TABLES,
+    (
+        "AUC, a share of the rare class told from the other by chance alone, the rest perfectly",
+        "rare rows | " + " | ".join(f"{share:.0%} lost" for share in independent.LOST),
+        independent.lost_rows,
+        1.0,
+    ),
 )
 
 
@@ -94,8 +100,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--processes", type=int, default=1)
     p.add_argument("--out", type=Path, default=PAGE)
+    p.add_argument(
+        "--only", default="", metavar="TITLE", help="print the tables whose titles begin so; write no page"
+    )
     args = p.parse_args(arguments)
     began = time.perf_counter()
+    if args.only:
+        chosen = [number for number, (title, *_) in enumerate(TABLES) if title.startswith(args.only)]
+        print("\n\n".join(table(number, args.sets, args.seed) for number in chosen))
+        return 0
     error = np.sqrt(0.05 * 0.95 / args.sets)
     texts = [
         f"# What the intervals cover\n\nWritten by `python -m benchmarks.studies.intervals --sets {args.sets}`.\n"

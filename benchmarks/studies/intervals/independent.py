@@ -1,6 +1,6 @@
 """Tables of coverage and mean width on independent rows, by score, imbalance, number of rows and quality."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy.special import stdtrit
@@ -9,12 +9,13 @@ from scipy.stats import binom, norm
 from benchmarks.studies.intervals.populations import (
     Array,
     Normals,
+    PartlyLost,
     Rng,
     area_and_variance,
     several_classes,
     true_area,
 )
-from nearline.selection.intervals.area import area_ends, areas, mean_normal_variance
+from nearline.selection.intervals.area import area_ends, areas, flawless_end, mean_normal_variance
 from nearline.selection.intervals.balanced import balanced_ends
 from nearline.selection.intervals.means import mean_ends, moments
 from nearline.selection.intervals.of_scores import WAYS
@@ -24,6 +25,7 @@ from nearline.selection.scoring import SCORERS
 SIZES = (100, 200, 500, 1000, 2000)
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.5)
 AREAS = (0.6, 0.75, 0.9, 0.97, 0.99)
+LOST = (0.02, 0.05, 0.1, 0.3)  # of the rare class
 ACCURACIES = (0.5, 0.6, 0.75, 0.9, 0.95, 0.97, 0.99)
 RECALLS = (
     (0.6, 0.6),
@@ -94,41 +96,51 @@ def recall_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
         yield row
 
 
-def area_rows(rng: Rng, n_sets: int, spread: float = 1.0) -> Iterator[list[str]]:
+Population = Normals | PartlyLost
+
+
+def area_rows(rng: Rng, n_sets: int, populations: Sequence[Population] = ()) -> Iterator[list[str]]:
+    populations = populations or [Normals(area) for area in AREAS]
     for m, n in imbalances():
         if m < fewest("auc"):
             continue
-        least = mean_normal_variance(np.array([m, n - m]))
+        sizes = np.array([m, n - m])
+        least, flawless = mean_normal_variance(sizes), flawless_end(sizes, 0.95)
         row = [f"{m} of {n}"]
-        for area in AREAS:
+        for population in populations:
             found = np.concatenate(
                 [
-                    np.stack(area_and_variance(Normals(area, spread).draw(rng, part, m, n - m), m))
+                    np.stack(area_and_variance(population.draw(rng, part, m, n - m), m))
                     for part in portions(n_sets, n)
                 ],
                 axis=1,
             )
-            row.append(cell(*area_ends(found[0], found[1], least, 0.95, found[2]), area))
+            ends = area_ends(found[0], found[1], least, 0.95, found[2], flawless)
+            row.append(cell(*ends, population.area))
         yield row
 
 
 def wider_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
-    yield from area_rows(rng, n_sets, 1.5)
+    yield from area_rows(rng, n_sets, [Normals(area, 1.5) for area in AREAS])
 
 
 def narrower_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
-    yield from area_rows(rng, n_sets, 1 / 1.5)
+    yield from area_rows(rng, n_sets, [Normals(area, 1 / 1.5) for area in AREAS])
+
+
+def lost_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
+    yield from area_rows(rng, n_sets, [PartlyLost(share) for share in LOST])
 
 
 def several_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
     for sizes in SEVERAL:
-        least = mean_normal_variance(np.array(sizes))
+        least, flawless = mean_normal_variance(np.array(sizes)), flawless_end(np.array(sizes), 0.95)
         row = [_said(sizes)]
         for area in AREAS:
             shift = float(norm.ppf(area) * np.sqrt(2.0 * (1.0 - 1.0 / len(sizes))))
             sets = (areas(*several_classes(rng, np.array(sizes), shift), len(sizes)) for _ in range(n_sets))
             found = np.array([(one.mean, one.variance, one.freedom) for one in sets]).T
-            ends = area_ends(found[0], found[1], least, 0.95, found[2])
+            ends = area_ends(found[0], found[1], least, 0.95, found[2], flawless)
             row.append(cell(*ends, true_area(len(sizes), shift)))
         yield row
 

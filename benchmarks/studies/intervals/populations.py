@@ -52,6 +52,22 @@ class Normals:
         )
 
 
+@dataclass(frozen=True)
+class PartlyLost:
+    """A share of the rare class is told from the other one by chance alone, the rest perfectly."""
+
+    share: float
+
+    @property
+    def area(self) -> float:
+        return 1.0 - self.share / 2.0
+
+    def draw(self, rng: Rng, n_sets: int, m: int, n: int) -> Array:
+        scores = rng.standard_normal((n_sets, m + n))
+        scores[:, :m] += 100.0 * (rng.random((n_sets, m)) >= self.share)
+        return scores
+
+
 def area_and_variance(scores: Array, m: int) -> tuple[Array, Array, Array]:
     """(n_sets,) areas, DeLong's variances and their degrees of freedom, of test sets without ties, all sets at once.
 

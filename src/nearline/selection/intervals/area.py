@@ -105,15 +105,31 @@ def mean_normal_variance(sizes: Array) -> Callable[[Array], Array]:
     return lambda area: sum((normal_variance(area, m, n - m) for m in sizes), np.zeros(())) / C**2
 
 
+def flawless_end(sizes: Array, confidence: float) -> float:
+    """The area of a model that puts no row among those of another class may be so small.
+
+    A share q of the rarest of C classes may be told from the others by chance alone: the area is 1 - q / 2 then (of the
+    mean over more than two classes 1 - q / 2C), and none of its m rows shows it with probability exp(-q m). That is
+    the tail where q = -log(tail) / m.
+    """
+    share = min(1.0, -float(np.log(tail(confidence))) / int(np.min(sizes)))
+    return 1.0 - share / 2.0 / (1 if len(sizes) == 2 else len(sizes))
+
+
 def area_ends(
-    area: Any, variance: Any, expected: Callable[[Array], Array], confidence: float, freedom: Any = 1e9
+    area: Any,
+    variance: Any,
+    expected: Callable[[Array], Array],
+    confidence: float,
+    freedom: Any = 1e9,
+    flawless: float = 1.0,
 ) -> tuple[Array, Array]:
     """All A with |area - A| <= z sqrt(k expected(A)): a score interval, k the shown variance over the expected one.
 
     r = variance / expected(area) is known with f degrees of freedom, and k = (t_f / z)^2 r. Few rows often show too little
     variance, so k is at least (t_g / z)^2 (8 + f r) / g with g = 8 + f: as if eight more rows had shown the expected one.
     z is the normal quantile, t Student's. Such an interval has ends between 0 and 1. Where the area is 0 or 1,
-    no row shows a variance and k is 1, so that it is not a single point.
+    no row shows a variance: k is 1, and the interval reaches at least to ``flawless`` (of 0, as far from 0).
     """
     area = np.asarray(area, dtype=np.float64)
     z = -ndtri(tail(confidence))
@@ -132,4 +148,5 @@ def area_ends(
         return inside
 
     low, high = end(area, np.zeros_like(area)), end(area, np.ones_like(area))
-    return low, np.where(area >= 1, 1.0, high)
+    low = np.where(area >= 1, np.minimum(low, flawless), low)
+    return low, np.where(area >= 1, 1.0, np.where(area <= 0, np.maximum(high, 1.0 - flawless), high))

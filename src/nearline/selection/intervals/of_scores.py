@@ -11,7 +11,7 @@ from nearline.answers import Answers
 from nearline.arrays import Array
 from nearline.selection.contributions import Contributions, brier_losses, contributions_of, log_losses
 from nearline.selection.intervals._interval import Interval, tail, undefined
-from nearline.selection.intervals.area import area_ends, areas, mean_normal_variance
+from nearline.selection.intervals.area import area_ends, areas, flawless_end, mean_normal_variance
 from nearline.selection.intervals.balanced import balanced_ends
 from nearline.selection.intervals.dependent import (
     block_length,
@@ -190,7 +190,8 @@ def _area(answers: Answers, sample: Sample, scorer: Scorer) -> Interval:
         return undefined(sample.confidence, "none", "the score is undefined")
     found = areas(np.asarray(ranking), sample.codes, len(sample.classes))
     least = mean_normal_variance(sample.sizes)
-    low, high = area_ends(found.mean, found.variance, least, sample.confidence, found.freedom)
+    flawless = flawless_end(sample.sizes, sample.confidence)
+    low, high = area_ends(found.mean, found.variance, least, sample.confidence, found.freedom, flawless)
     return Interval(float(low), float(high), sample.confidence, "DeLong score")
 
 
