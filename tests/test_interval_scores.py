@@ -223,12 +223,22 @@ def test_flawless_areas_reach_as_far_as_no_lost_row_allows():
     assert 3.0 * (1.0 - thirds) == pytest.approx(1.0 - end)
 
 
+@pytest.mark.parametrize("name", ["log-loss", "brier"])
+def test_losses_of_few_rows_have_no_interval(name):
+    rng = np.random.default_rng(0)
+    for n in (98, 100):
+        codes = np.arange(n) % 2
+        found = interval_of(SCORERS[name], answers_of(rng, codes, 2), Sample(codes, np.arange(2)))
+        assert (found.reason is None) == (n == 100)
+        assert n == 100 or "98 test rows, an interval of this score needs 100" in found.reason
+
+
 def test_losses_that_show_no_spread_have_no_interval():
-    codes, classes = np.repeat([0, 1], 30), np.arange(2)
+    codes, classes = np.repeat([0, 1], 50), np.arange(2)
     sure = np.eye(2)[codes]
     reasons = [
         interval_of(SCORERS[name], Answers(codes, 2, None, Known(P)), Sample(codes, classes)).reason or ""
-        for P in (sure, np.full((60, 2), 0.5))
+        for P in (sure, np.full((100, 2), 0.5))
         for name in ("log-loss", "brier")
     ]
     assert all("all rows have the same loss" in reason for reason in reasons)

@@ -58,6 +58,7 @@ class Way:
     independent: Callable[[Answers, Sample, Scorer], Interval]
     dependent: Callable[..., Interval] | None = None  # (mean, spread, confidence)
     fewest: int = 0
+    rows: int = 0  # in all
 
 
 def interval_of(scorer: Scorer, answers: Answers, sample: Sample) -> Interval:
@@ -68,7 +69,7 @@ def interval_of(scorer: Scorer, answers: Answers, sample: Sample) -> Interval:
     way = WAYS.get(scorer.score) or SHARES.get(type(scorer.score))
     if way is None:
         return undefined(sample.confidence, "none", UNMEASURED)
-    few = _too_few_of_a_class(sample, way.fewest)
+    few = _too_few_of_a_class(sample, way.fewest) or _too_few(sample, way.rows)
     if few is not None:
         return few
     if sample.weights is not None:
@@ -104,6 +105,15 @@ def _too_few_of_a_class(sample: Sample, fewest: int) -> Interval | None:
     rare = int(sizes.argmin())
     said = f"class {sample.classes.tolist()[rare]!r} has {sizes[rare]} test rows, an interval of this score needs {fewest}"
     return undefined(sample.confidence, "none", f"{said} of each class")
+
+
+def _too_few(sample: Sample, rows: int) -> Interval | None:
+    n = len(sample.codes)
+    if n >= rows:
+        return None
+    return undefined(
+        sample.confidence, "none", f"there are {n} test rows, an interval of this score needs {rows}"
+    )
 
 
 def _weighted(scorer: Scorer, answers: Answers, sample: Sample) -> Interval:
@@ -223,6 +233,9 @@ LOSSES: dict[object, Contributions] = {
     SCORERS["log-loss"].score: log_losses,
     SCORERS["brier"].score: brier_losses,
 }
+# Losses of fewer rows may show none of the few that make up their mean: at an AUC of 0.99 intervals cover 74% there.
+FEWEST_LOSSES = 100
+
 WAYS: dict[object, Way] = {
     SCORERS["accuracy"].score: Way(_rows, bounded_interval),
     SCORERS["balanced-accuracy"].score: Way(_balanced, bounded_interval, FEWEST_OF_A_CLASS),
@@ -230,7 +243,7 @@ WAYS: dict[object, Way] = {
     SCORERS["recall"].score: Way(_recall),
     SCORERS["precision"].score: Way(_precision),
     SCORERS["f1"].score: Way(_f1),
-    SCORERS["log-loss"].score: Way(_loss(log_losses), positive_interval, 15),
-    SCORERS["brier"].score: Way(_loss(brier_losses), positive_interval, 15),
+    SCORERS["log-loss"].score: Way(_loss(log_losses), positive_interval, 15, FEWEST_LOSSES),
+    SCORERS["brier"].score: Way(_loss(brier_losses), positive_interval, 15, FEWEST_LOSSES),
 }
 SHARES: dict[type, Way] = {TopK: Way(_rows)}  # scores with parameters, by their class
