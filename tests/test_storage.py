@@ -104,6 +104,15 @@ def test_changed_files(change, sentence, tmp_path):
         Index.load(tmp_path / "new.npz")
 
 
+def test_a_small_file_cannot_unpack_to_a_large_one(tmp_path):
+    path = tmp_path / "index.npz"
+    Index(X).save(path)
+    with np.load(path) as arrays:
+        np.savez_compressed(path.with_suffix(".bomb"), X=np.zeros((10**5, 4)), about=arrays["about"])
+    with pytest.raises(ValueError, match=r"X.npy is packed, and Index.save packs nothing"):
+        Index.load(tmp_path / "index.bomb.npz")
+
+
 def test_rows_missing(tmp_path):
     path = tmp_path / "index.npz"
     Index(X).save(path)

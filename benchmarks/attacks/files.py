@@ -17,7 +17,7 @@ from benchmarks.attacks._forgery import Good, attack, changed_arrays, changed_va
 from benchmarks.attacks._kills import WRITERS, kills_of_a_file, kills_of_a_set, refused_by_a_disk
 from benchmarks.attacks._models import example, examples
 
-VALUES = 400  # changes of the header of a model that are tried: a sample of all
+VALUES = 250  # changes of the header of a model that are tried: a sample of all
 MEMORY = 6 * 2**30  # bytes of address space: what asks for more fails
 
 

@@ -29,8 +29,8 @@ class Pairs:
         return np.rint(second @ self._of(1) + (1.0 - second) @ self._of(0)).astype(np.intp)
 
     def sums(self, F: Array) -> Array:
-        """The sum of a class's scores over its pairs (n, C)."""
-        return np.asarray(F @ (self._of(1) - self._of(0)))
+        """The sum of a class's scores over its pairs (n, C); very large ones are as good as 1e100, and can be added."""
+        return np.asarray(np.clip(F, -1e100, 1e100) @ (self._of(1) - self._of(0)))
 
     def choose(self, F: Array) -> Array:
         """Class numbers: most votes, ties by sums, then in class order."""

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -145,11 +146,14 @@ def _read(path: Path) -> dict[str, Array]:
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}: give the path that Index.save wrote.")
     try:
-        with (
-            path.open("rb") as file,
-            np.load(file, allow_pickle=False) as arrays,
-        ):  # NumPy leaves bad files open
-            return dict(arrays)
+        with path.open("rb") as file:  # NumPy leaves bad files open
+            with ZipFile(file) as parts:  # a file that is not packed unpacks to no more than itself
+                packed = [one.filename for one in parts.infolist() if one.compress_type != ZIP_STORED]
+            if packed:
+                raise ValueError(f"{packed[0]} is packed, and Index.save packs nothing")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as arrays:
+                return dict(arrays)
     except Exception as error:  # a damaged header fails in zipfile, zlib, tokenize, ast or struct
         raise ValueError(
             f"{path} is no index, or a damaged one ({error}): Index.save writes npz files."
