@@ -167,6 +167,7 @@ SPARSE = {
     "feature below 0": put("indices", at(5, -(10**6))),
     "start out of range": put("indptr", at(5, 10**6)),
     "starts falling": put("indptr", at(5, 900)),
+    "starts below 0": put("indptr", lambda indptr: -indptr),
     "shape below 0": put("shape", lambda shape: np.array([-1, 3])),
     "shape a number": put("shape", lambda shape: np.array(3)),
     "values missing": put("data", lambda data: data[:3]),
