@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from scipy.sparse import csr_matrix, issparse
+from scipy.sparse import csr_matrix, diags, issparse
 from scipy.sparse import random as random_sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris
@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nearline import LogisticRegression
+from nearline.data import read
 from nearline.representations import (
     PRESETS,
     REPRESENTATIONS,
@@ -249,6 +250,44 @@ def test_input_is_left_alone_and_a_second_fold_is_the_same(given):
 )  # fmt: skip
 def test_kinds(given, kind):
     assert kind_of(INPUTS[given]) == kind
+
+
+def names(X, preset):
+    return [one.name for one in representations(X, preset)]
+
+
+def test_sparse_numbers_are_scaled_and_counts_and_scaled_rows_are_not():
+    rng = np.random.default_rng(0)
+    rows = csr_matrix(rng.uniform(0.1, 1, (50, 8)) * (rng.random((50, 8)) < 0.7))
+    words = random_sparse(60, 400, 0.03, random_state=0, format="csr")
+    counts = words.copy()
+    counts.data = np.ceil(5 * counts.data)
+    for alike in (rows, -rows, words, counts, csr_matrix((5, 3)), rows > 0.5, counts.astype(np.int64)):
+        assert names(alike, "quick") == ["as-is"], alike
+        assert "as-is" in names(alike, "default")
+    units = np.ones(8)
+    units[2] = 1e-3
+    for other in (
+        rows * 300,
+        rows @ diags(units, format="csr"),
+        words * 7.5,
+        counts * -1,
+        counts[:, :100],
+        rows.tocsc() * 2,
+    ):
+        assert names(other, "quick") == ["max-abs"]
+        assert names(other, "default") == ["max-abs", "as-is"]
+        assert issparse(
+            representations(other, "quick")[0].prepare(other).fold(np.arange(40), np.arange(5))[0]
+        )
+
+
+@pytest.mark.parametrize("name", ["heart_scale", "a1a.gz"])
+def test_libsvm_files_that_are_scaled_stay_so_and_others_are_scaled(shared_data, name):
+    table = read(shared_data / "libsvm_format" / name)
+    assert names(table.X, "quick") == ["as-is"]
+    scales = 10.0 ** np.random.default_rng(0).integers(-3, 4, table.X.shape[1])
+    assert names(table.X @ diags(scales, format="csr"), "quick") == ["max-abs"]
 
 
 def test_one_column_of_few_strings_is_a_table():

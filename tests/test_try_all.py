@@ -464,6 +464,39 @@ def test_sparse_rows_and_missing_numbers():
     assert b.predict(X).shape == (240,)
 
 
+def test_one_large_column_of_sparse_rows_ruins_nothing():
+    X, y = rows_of()
+    X[np.abs(X) < 0.2] = 0.0
+    noise = np.random.default_rng(1).normal(size=(len(X), 1))
+    near, line = "k-NN, L2", "SVM, squared hinge"
+    best = {}
+    for scale in (1.0, 1e5):
+        rows = sparse.csr_matrix(np.hstack([X, scale * noise]))
+        for one in fitted(rows, y, include=[near, line]).leaderboard_:
+            key = scale, one.family, one.representation
+            best[key] = max(best.get(key, 0.0), np.mean(one.scores["accuracy"]))
+    for family in (near, line):
+        assert best[1e5, family, "max-abs"] >= best[1.0, family, "max-abs"] - 0.02
+    assert best[1e5, near, "max-abs"] > best[1e5, near, "as-is"] + 0.2  # what was tried alone before
+
+
+def test_only_wide_matrices_of_counts_are_called_word_counts():
+    rng = np.random.default_rng(0)
+    thin = sparse.random(40, 300, 0.05, format="csr", random_state=0)
+    counts = thin.copy()
+    counts.data = np.ceil(3 * counts.data)
+    said = [
+        {family.name: family for family in families()}["naive Bayes, Gaussian"].refuses(
+            Fold(X, rng.integers(0, 2, 40), None, X[:5], np.arange(2))
+        )
+        for X in (counts, thin, counts[:, :200], thin.toarray())
+    ]
+    assert "word counts" in said[0]
+    assert "word counts" not in said[1]
+    assert "Bernoulli" in said[1]
+    assert said[2:] == [None, None]
+
+
 def test_weights_of_rows_and_classes():
     X, y = rows_of()
     weights = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)

@@ -1,11 +1,11 @@
 """How rows become numbers: tables, texts, sparse and dense numbers; fitted inside each fold, once for all models."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
-from nearline.arrays import flat, is_sparse
+from nearline.arrays import admitted, flat, is_sparse
 from nearline.kernels import Tree
 from nearline.representations._base import (
     Prepared,
@@ -26,6 +26,7 @@ from nearline.representations.kernels import (
     SubsetTrees,
 )
 from nearline.representations.numbers import AsIs, MaxAbs, Quantile, Standardized, UnitLength
+from nearline.representations.sparse import scale_of
 from nearline.representations.tables import MinMaxTable, QuantileTable, Table, TableEncoder
 from nearline.representations.texts import Characters, Words, documents, length_of
 
@@ -65,7 +66,8 @@ REPRESENTATIONS: dict[str, Representation] = {
 # what is tried for each kind of input; each preset adds to the one before
 TRIED: dict[str, tuple[list[str], list[str], list[str]]] = {
     "numbers": (["standardized"], ["as-is"], ["unit-length", "quantile"]),
-    "sparse": (["as-is"], ["unit-length"], ["max-abs"]),
+    "sparse": (["as-is"], ["unit-length"], ["max-abs"]),  # counts, or scaled already
+    "sparse numbers": (["max-abs"], ["as-is"], ["unit-length"]),
     "table": (["table"], ["table-minmax"], ["table-quantile"]),
     "names": (["characters"], ["subsequences"], ["words", "subsequences-5", "spectrum"]),  # texts of one word
     "trees": (["words"], ["subset-trees"], ["partial-trees"]),  # bracketed
@@ -132,5 +134,9 @@ def representations(X: Any, preset: str = "default") -> list[Representation]:
     if preset not in PRESETS:
         raise ValueError(f"Unknown preset {preset!r}: choose among {', '.join(map(repr, PRESETS))}.")
     kind = kind_of(X)
-    tried = TRIED[length_of(documents(X)) if kind == "texts" else kind][: PRESETS.index(preset) + 1]
+    finer: dict[str, Callable[[], str]] = {
+        "texts": lambda: length_of(documents(X)),
+        "sparse": lambda: scale_of(admitted(X)),
+    }
+    tried = TRIED[finer[kind]() if kind in finer else kind][: PRESETS.index(preset) + 1]
     return [REPRESENTATIONS[name].adapted(X) for names in tried for name in names]

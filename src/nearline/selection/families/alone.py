@@ -16,11 +16,11 @@ from nearline.estimators import (
     NearestCentroid,
     Perceptron,
 )
+from nearline.representations.sparse import are_counts, is_thin
 from nearline.selection.edges import Axis
 from nearline.selection.families._base import Family, Fold
 from nearline.selection.families._sizes import pickled_size
 
-MOST_DENSE = 2**28  # cells of a matrix that may be made dense
 MOST_FEATURES = 4000  # of a covariance matrix that is factored in every fold
 
 
@@ -98,7 +98,11 @@ class Gaussian(Family):
     path: ClassVar[str | None] = "smoothing"
 
     def refuses(self, fold: Fold) -> str | None:
-        return "word counts are not normal: see the multinomial one" if is_sparse(fold.X_train) else None
+        if not is_thin(fold.X_train):
+            return None
+        if are_counts(fold.X_train):
+            return "word counts are not normal: see the multinomial one"
+        return f"nearly all cells of these {fold.shape[1]:,} columns are 0, which is not normal: see the Bernoulli one"
 
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
         amounts = {
