@@ -444,3 +444,12 @@ def test_what_is_wrong_with_the_data_comes_first(penguins, tmp_path, capsys, mon
     assert "Did you mean 'species'" in capsys.readouterr().err
     assert run([*command, penguins, "-t", "species"]) == 1
     assert "--force to write over" in capsys.readouterr().err
+
+
+def test_nothing_asked_is_help(capsys):
+    assert run([]) == 0
+    alone = capsys.readouterr()
+    assert run(["--help"]) == 0
+    assert alone == capsys.readouterr()
+    assert alone.out.startswith("Usage: nearline")
+    assert "\n  try " in alone.out

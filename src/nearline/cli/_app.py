@@ -11,7 +11,6 @@ from nearline.cli._signals import heeded
 app = typer.Typer(
     help="Try every nearest-neighbor, linear and naive Bayes classifier on your data, honestly.",
     epilog="Begin with:  nearline try DATA --target COLUMN",
-    no_args_is_help=True,
     invoke_without_command=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -293,7 +292,7 @@ def _run(arguments: list[str]) -> int:
     command: Any = typer.main.get_command(app)
     try:
         # not by way of main(), which makes other things of Ctrl-C and of exit codes
-        with command.make_context("nearline", list(arguments)) as context:
+        with command.make_context("nearline", list(arguments) or ["--help"]) as context:
             result = command.invoke(context)
         return result if isinstance(result, int) else 0
     except typer.Exit as end:
