@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from nearline.arrays import Array
+from nearline.data._listing import listing
 
-SHOWN = 16  # columns and classes that a summary lists
+SHOWN = 16  # classes that a summary lists
 
 
 class DataError(ValueError):
@@ -18,6 +19,15 @@ class DataError(ValueError):
 
 class NotInPartsError(DataError):
     """A format whose rows are read all at once or not at all."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """A reason to look at a column again before it is believed."""
+
+    weight: int  # the larger, the earlier it is listed
+    name: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,7 @@ class Column:
     missing: int = 0
     distinct: int | None = None  # of strings
     examples: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()  # the strongest first
 
     def __str__(self) -> str:
         kind = self.type if self.distinct is None else f"{self.type}, {self.distinct:,} distinct"
@@ -82,9 +93,7 @@ class Description:
             else "texts"
         )
         lines = [f"{self.path}: {self.rows:,} rows, {what} ({how})"]
-        lines += [f"  {column}" for column in self.columns[:SHOWN]]
-        if len(self.columns) > SHOWN:
-            lines.append(f"  and {len(self.columns) - SHOWN:,} more columns")
+        lines += [f"  {line}" for line in listing(self.columns)]
         if self.classes:
             shown = [f"{label!r} {count:,}" for label, count in list(self.classes.items())[:SHOWN]]
             more = f" and {len(self.classes) - SHOWN:,} more" if len(self.classes) > SHOWN else ""

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from datetime import time
 from typing import Any
 
-from nearline.data._base import Column, polars
+from nearline.arrays import Array
+from nearline.data._base import Column, Doubt, polars
 from nearline.data._dialect import DASHES, MARKERS, is_number
+from nearline.data._doubts import GUESSED, LOST, SPOILED, Columns
 from nearline.data._notation import NOTATIONS, Notation, dates_notation, is_coded, numbers_notation, unit_of
 from nearline.data._notation import NUMBERS as NUMBERS_WRITTEN
 
@@ -38,6 +40,7 @@ class ReadColumn:
     markers: Counter[str] = field(default_factory=Counter)
     kind: str | None = None  # where the values alone do not tell: a notation, or 'category'
     spoiled: Spoiled | None = None
+    doubt: Doubt | None = None
 
 
 @dataclass(frozen=True)
@@ -85,16 +88,21 @@ class Cells:
         if strange and wanted != "string":
             notation, told = self._notation(text, wanted)
             if notation is not None:
-                return _written(text, notation, told, found)
+                guessed = told is not None and notation not in NUMBERS_WRITTEN
+                return _written(text, notation, told, found, GUESSED if guessed else None)
         other = strange or number.null_count() == len(number)
         if wanted == "string" or (other and wanted not in NUMBERS):
-            return ReadColumn([text], None, found, spoiled=_spoiled(text, number, strange))
+            spoiled = _spoiled(text, number, strange)
+            return ReadColumn(
+                [text], None, found, spoiled=spoiled, doubt=None if spoiled is None else SPOILED
+            )
         if dashes:
             found += Counter(value for value in text.to_list() if value in DASHES)
         note = (
             f"{strange:,} values of {text.name!r} are no numbers, and taken as missing" if strange else None
         )
-        return ReadColumn([_real(number) if wanted == "number" else number], note, found)
+        series = _real(number) if wanted == "number" else number
+        return ReadColumn([series], note, found, doubt=LOST if strange else None)
 
     def _notation(self, text: Any, wanted: str | None) -> tuple[Notation | None, str | None]:
         """The notation that all values are written in, and what to tell about it."""
@@ -129,7 +137,9 @@ def _distinct(text: Any) -> list[str]:
     return [value for value in text.drop_nulls().unique(maintain_order=True).to_list() if value not in DASHES]
 
 
-def _written(text: Any, notation: Notation, told: str | None, found: Counter[str]) -> ReadColumn:
+def _written(
+    text: Any, notation: Notation, told: str | None, found: Counter[str], doubt: Doubt | None = None
+) -> ReadColumn:
     """A column by its notation; what is not written so is missing."""
     pl = polars()
     values = {value: notation.value(value) for value in _distinct(text)}
@@ -143,7 +153,7 @@ def _written(text: Any, notation: Notation, told: str | None, found: Counter[str
         series = series.cast(pl.Date)
     if lost:
         told = f"{len(lost):,} different values of {text.name!r} are not written as {notation.name}, and taken as missing"
-    return ReadColumn([series], told, found, notation.name)
+    return ReadColumn([series], told, found, notation.name, doubt=LOST if lost else doubt)
 
 
 def _spoiled(text: Any, number: Any, strange: int) -> Spoiled | None:
@@ -168,14 +178,25 @@ def _any_of(values: Sequence[str]) -> Any:
     return lambda name: pl.col(name).is_in(known).fill_null(False)
 
 
-def described(frame: Any, known: Mapping[str, str]) -> tuple[Column, ...]:
-    """Name, type (its notation where one is known), missing values and examples of each column."""
+def described(frame: Any, read: Sequence[ReadColumn], y: Array | None, part: bool) -> tuple[Column, ...]:
+    """Name, type (its notation where one is known), missing values, examples and doubts of each column; a part has none."""
     pl = polars()
+    known = {one.columns[0].name: one.kind for one in read if one.kind is not None}
     kinds = {series.name: known.get(series.name) or type_of(series) for series in frame}
     strings = [name for name, kind in kinds.items() if kind in ("string", "category")]
     distinct = frame.select(pl.col(strings).drop_nulls().n_unique()).row(0, named=True) if strings else {}
+    seen = {one.columns[0].name: (one.doubt,) for one in read if one.doubt is not None}
+    doubts = {} if part else Columns(frame, kinds, y).doubts()
     return tuple(
-        Column(s.name, kinds[s.name], int(s.null_count()), distinct.get(s.name), _examples(s)) for s in frame
+        Column(
+            s.name,
+            kinds[s.name],
+            int(s.null_count()),
+            distinct.get(s.name),
+            _examples(s),
+            (*seen.get(s.name, ()), *doubts.get(s.name, ())),
+        )
+        for s in frame
     )
 
 

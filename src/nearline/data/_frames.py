@@ -50,8 +50,7 @@ class Frame:
             y, notes = self._checked(y, request, [*notes, *told])
         columns, read = self._columns(rest, request)
         places = None if kept is None or kept.all() else np.flatnonzero(kept)
-        kinds = {one.columns[0].name: one.kind for one in read if one.kind is not None}
-        facts = described(polars().DataFrame(columns), kinds)
+        facts = described(polars().DataFrame(columns), read, y, request.part)
         notes += [*_told(read), *self._spoiled(read, places)]
         table = self._assembled(columns, facts, y, target, unlabeled, notes, request.like)
         return replace(table, places=places, schema=replace(table.schema, bins=edges))

@@ -46,15 +46,19 @@ def column_determines_target(case: Case) -> list[Finding]:
     classes = [case.classes[code] for code in present]
     first = np.unique(case.keys[case.sample], return_index=True)[1]
     columns = case.columns(_promising(case, targets))
-    findings = (_judge(column, targets, classes, first) for column in columns)
-    return [finding for finding in findings if finding is not None]
+    judged = [_judge(column, targets, classes, first) for column in columns]
+    found = [one for one in judged if one is not None]
+    return [finding for _, finding in sorted(found, key=lambda one: -one[0])]  # the surest first
 
 
-def _judge(column: Column, targets: Array, classes: list[object], first: Array) -> Finding | None:
+def _judge(
+    column: Column, targets: Array, classes: list[object], first: Array
+) -> tuple[float, Finding] | None:
+    """How sure it is, and what it says."""
     share = _presence(column, targets, classes)
     if share is not None:
         remedy = "Leave the column out if it becomes known only after the class, or because of it."
-        return Finding(NAME, "warning", column.name, share, remedy)
+        return 1.0, Finding(NAME, "warning", column.name, share, remedy)
     if len(np.unique(column.values)) > SELDOM * len(targets):
         # Copies of a row would tell each other's class by any column that has many values.
         column, targets = replace(column, values=column.values[first]), targets[first]
@@ -64,11 +68,11 @@ def _judge(column: Column, targets: Array, classes: list[object], first: Array) 
     if max(found.gain, found.slack) >= SURE:
         sure = len(targets) >= TRUSTED_ROWS
         remedy = "Leave the column out, unless it will be known, and as reliable, when the class is not."
-        return Finding(NAME, "warning" if sure else "note", column.name, found.text, remedy)
+        return found.gain, Finding(NAME, "warning" if sure else "note", column.name, found.text, remedy)
     if found.gain < STRONG:
         return None
     remedy = "Make sure that it is known before the class is; if so, it is just a good column."
-    return Finding(NAME, "note", column.name, found.text, remedy)
+    return found.gain, Finding(NAME, "note", column.name, found.text, remedy)
 
 
 def _evidence(column: Column, targets: Array, classes: list[object]) -> list[Evidence]:
