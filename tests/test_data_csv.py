@@ -355,3 +355,12 @@ def test_random_numbers(tmp_path, data, delimiter, header):
     width = table.X.width  # a last column without values is that of a delimiter at the end of lines
     expected = [tuple(float(cell) if cell else None for cell in row[:width]) for row in rows]
     assert table.X.cast(pl.Float64).rows() == expected
+
+
+def test_names_that_are_numbers_are_remarked(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = "\n".join(f"{j / 7:.2f},{j / 3:.2f},{j / 9:.2f},{j % 2}" for j in range(30))
+    for first, told in (("150,4,setosa,other", True), ("0,1,2,label", False), ("a,b,c,d", False)):
+        path.write_text(f"{first}\n{rows}\n")
+        table = read(path, -1, header=True)
+        assert any("'150', '4'" in note for note in table.description.notes) is told

@@ -84,6 +84,7 @@ def test_good_columns_are_in_no_doubt(tmp_path):
     columns = {
         "salary": rng.integers(10_000, 99_000_000, N),
         "review": texts,
+        "gene": ["".join(rng.choice(list("acgt"), 57)) for _ in range(N)],
         "color": rng.choice(["red", "blue"], N),
         "size": rng.normal(size=N),
         "some": [None if j % 2 else 1.0 * j for j in range(N)],

@@ -9,7 +9,7 @@ from nearline.data._base import Doubt, polars
 
 SPOILED = Doubt(7, "spoiled numbers", "numbers but for a few values")
 LEAK = Doubt(6, "tells the class", "each value has one class: is it known before the class is?")
-IDENTIFIER = Doubt(5, "an identifier", "each value once: an identifier?")
+IDENTIFIER = Doubt(5, "an identifier", "hardly a value twice: an identifier?")
 GUESSED = Doubt(4, "read by guess", "no value tells day and month apart")
 LOST = Doubt(4, "partly read", "some values could not be read and are missing")
 MISSING = Doubt(3, "nearly all missing", "nearly all values are missing")
@@ -19,6 +19,8 @@ MANY = Doubt(1, "many values", "many different values for categories")
 FEWEST_ROWS = 20  # fewer tell nothing
 GLANCE = 200  # rows that are looked at first
 NEARLY_ALL = 0.9
+UNIQUE = 0.99  # share of values that are different, from which on a column may name the rows
+LONGEST_WORD = 40  # longer ones are sequences (of DNA, say)
 COLLISIONS = 10  # repeats to be expected of integers drawn at random from the range of unique ones
 MOST_LEVELS, MOST_SHARE = 100, 0.2  # more different words than both are many
 
@@ -61,12 +63,15 @@ class Columns:
         return dict(self.frame.select(pl.col(names).drop_nulls().n_unique()).row(0, named=True))
 
     def _unique(self) -> list[str]:
-        """Columns whose values are there once."""
+        """Columns whose values are there once, but for a few."""
         some = self.frame.head(GLANCE)
         seen = Columns(some, self.kinds, None)._distinct(self._named("integer", "string", "category"))
-        names = [name for name, count in seen.items() if count == len(some) - some[name].null_count()]
+        names = [
+            name for name, count in seen.items() if count >= UNIQUE * (len(some) - some[name].null_count())
+        ]
         counts = self._distinct(names)
-        return [name for name in names if counts[name] == len(self.frame) - self.frame[name].null_count()]
+        rows = {name: len(self.frame) - self.frame[name].null_count() for name in names}
+        return [name for name in names if counts[name] >= UNIQUE * rows[name]]
 
     def _is_identifier(self, name: str) -> bool:
         series = self.frame[name].drop_nulls()
@@ -75,8 +80,10 @@ class Columns:
         if self.kinds[name] != "integer":
             return _are_words(series)
         low, high = int(series.min()), int(series.max())
-        dense = len(series) ** 2 / 2 / (high - low + 1) >= COLLISIONS
-        return dense or bool(series.is_sorted() or series.is_sorted(descending=True))
+        repeats = len(series) - series.n_unique()
+        dense = len(series) ** 2 / 2 / (high - low + 1) >= COLLISIONS * (1 + repeats)
+        ordered = series.is_sorted() or series.is_sorted(descending=True)
+        return dense or bool(ordered and not repeats)
 
     def _constant(self) -> set[str]:
         seen = Columns(self.frame.head(GLANCE), self.kinds, None)._distinct(self.frame.columns)
@@ -110,6 +117,7 @@ def _tells(values: list[Any], labels: list[str]) -> bool:
 
 
 def _are_words(series: Any) -> bool:
-    """Whether strings are words rather than texts."""
+    """Whether strings are words rather than texts or sequences."""
     some = [str(value) for value in series.drop_nulls().head(GLANCE).to_list()]
-    return sum(len(value.split()) == 1 for value in some) >= NEARLY_ALL * len(some)
+    words = sum(len(value.split()) == 1 and len(value) <= LONGEST_WORD for value in some)
+    return words >= NEARLY_ALL * len(some)

@@ -236,7 +236,10 @@ def decoded(data: bytes, path: Path, encoding: str | None = None, *, whole: bool
         ) from error
     odd = len(CONTROL.findall(text[:SAMPLE]))
     if odd * 100 > min(len(text), SAMPLE) or "\x00" in text[:SAMPLE]:
-        raise DataError(f"{path} is not text: it has zero bytes or other control characters.")
+        raise DataError(
+            f"{path} is not text (it has zero bytes or other control characters) nor of another format that is known: "
+            "convert it to CSV, Parquet, JSON lines, LIBSVM, .npy or .npz."
+        )
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text.removeprefix("\ufeff").removesuffix("\x1a"), name

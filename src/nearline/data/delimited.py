@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 from nearline.data._base import DataError, Format, Request, Table
 from nearline.data._cells import Cells
-from nearline.data._dialect import MARKERS, NAMES, NONE, Dialect, sniffed
+from nearline.data._dialect import MARKERS, NAMES, NONE, Dialect, is_number, sniffed
 from nearline.data._files import SAMPLE, compression, lines_of, sample_of, text_of
 from nearline.data._frames import Frame, following
 from nearline.data._labels import listed
@@ -121,13 +121,25 @@ def _framed(part: Part, path: Path, dialect: Dialect, encoding: str, request: Re
                 f"{len(rows):,} rows have {what} than {dialect.width} fields (first: row {rows[0] + 1:,}); {done}"
             )
     cells = Cells(MARKERS if request.missing is None else request.missing, dialect.decimal_comma)
+    frame = part.frame()
     return Frame(
         path,
         "CSV",
-        part.frame(),
+        frame,
         details,
         cells,
         dialect.header,
-        notes,
+        [*notes, *(_numbers_as_names(frame.columns) if dialect.header else ())],
         lines=lambda: Delimited().lines(path, request),
     )
+
+
+def _numbers_as_names(names: list[str]) -> list[str]:
+    """Names that are numbers, beside others, and do not count on: the first line may be something else."""
+    numbers = [name for name in names if is_number(name)]
+    counted = all(float(b) - float(a) == 1 for a, b in pairwise(numbers))
+    if not numbers or (counted and len(numbers) > 1) or len(numbers) == len(names):
+        return []
+    return [
+        f"columns are called {listed(numbers, 3)}: if the first line has no names, say --read header=no (header=False)"
+    ]
