@@ -186,8 +186,8 @@ def table() -> tuple[str, int]:
 HEAD = """# Files understood
 
 Written by `{command} --write`: {count} real files and folders, read as
-`nearline try` does, with what was understood of each. Nothing is fitted. Names before a colon are where a file comes from: the
-folder of real data sets (`NEARLINE_DATA`), or what scikit-learn and SciPy bring along. Remarks have the columns that look
+`nearline try` does, with what was understood of each. Nothing is fitted. Names before a colon are where a file comes from:
+the folder of real data sets (`NEARLINE_DATA`), or what scikit-learn and SciPy bring along. Remarks have the columns that look
 wrong, then the notes; files of more than {most:.0f} MB are passed over.
 """
 
