@@ -289,7 +289,7 @@ Metric metric_of(const std::string& name) {
 
 double cosine_grid(std::size_t d) {
     double grid = 0x1p-40;
-    for (std::size_t width = std::size_t{1} << 13; width < d; width *= 2) grid *= 2;
+    for (std::size_t width = std::size_t{1} << 13; width != 0 && width < d; width *= 2) grid *= 2;
     return grid;
 }
 
