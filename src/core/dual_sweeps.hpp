@@ -60,7 +60,7 @@ struct Rest {
     }
     void moved() { calm = 0; }
     void stayed() {
-        if (calm < 3) ++calm;
+        calm = static_cast<std::uint8_t>(calm < 3 ? calm + 1 : 3);
         left = static_cast<std::uint8_t>((1u << calm) - 1);
     }
 };
