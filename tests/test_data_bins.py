@@ -35,7 +35,7 @@ def written(tmp_path, name="file.csv", shift=0.0):
 def test_refused_with_the_choices(tmp_path):
     with pytest.raises(DataError, match=r"price has 100 different numbers.*--bins 4.*one of: a, b"):
         Reading.of("price").labeled(written(tmp_path))
-    with pytest.raises(ValueError, match=r"a quantity, not classes.*np\.digitize"):
+    with pytest.raises(ValueError, match=r"a continuous quantity, not classes.*np\.digitize"):
         TryThemAll("quick").fit(np.ones((100, 2)), np.arange(100) / 10)
     assert len(read(written(tmp_path), "price").y) == 100  # for a regressor
 

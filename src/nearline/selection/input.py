@@ -93,8 +93,9 @@ def check_classes(y: Array) -> None:
     distinct = quantity_in(y) if y.dtype.kind == "f" and not np.array_equal(y, np.rint(y)) else None
     if distinct is not None:
         raise ValueError(
-            f"Unknown label type: y has {distinct:,} different numbers that are not whole, a continuous quantity. "
-            "Make classes of it, as by np.digitize(y, np.quantile(y, [0.25, 0.5, 0.75])), or give y as strings if each number is a class."
+            f"Unknown label type: y has {distinct:,} different numbers, not whole: a continuous quantity, not classes. "
+            "Make classes of it, as by np.digitize(y, np.quantile(y, [0.25, 0.5, 0.75])), or give y as strings if each "
+            "number is a class."
         )
 
 
