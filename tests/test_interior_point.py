@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits, load_iris
@@ -69,6 +69,8 @@ def test_sparse_rows_are_the_same_rows(loss):
 @pytest.mark.parametrize("loss", SERVED)
 @settings(max_examples=15)
 @given(st.integers(0, 10**6))
+@example(15982)  # columns that are done long before others
+@example(110)
 def test_whole_weights_are_repeated_rows(loss, seed):
     rng = np.random.default_rng(seed)
     n, D = int(rng.integers(4, 20)), int(rng.integers(1, 6))

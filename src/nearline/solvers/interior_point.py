@@ -22,6 +22,9 @@ MOST_NUMBERS = 5e7  # in rows that are copied in float64
 TILE = 1 << 14  # rows whose products are one task
 BACK = 0.995  # share of the way to the boundary that a step goes
 JITTERS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # added to a diagonal of ones that rounding made indefinite
+CLEAR = (
+    100.0  # how much larger than t multipliers are, relative to the largest; less where that proves nothing
+)
 SETTLED = 100.0  # a gap so many times smaller costs two iterations more, and tells which rows are support
 FINEST = 1e-15  # complementarity, relative to the losses, below which there are only roundings
 
@@ -53,9 +56,13 @@ class Margins:
         """Summed over the margins that share a loss."""
         return a.sum(axis=1, keepdims=True) if self.shared else a
 
-    def shares(self, now: "Slacks", s: Array) -> Array:
-        """Multipliers a / s as they are on the boundary: of a and t, and of r and xi, the smaller one is 0."""
-        a = np.where(now.a < s * now.t, 0.0, now.a)
+    def shares(self, now: "Slacks", s: Array, clear: float) -> Array:
+        """Multipliers a / s as they are on the boundary: of a and t, and of r and xi, the smaller one is 0.
+
+        An a that is 0 beside a t of 0 is as large as t on the way: ``clear`` says how much larger others must be.
+        """
+        largest = np.asarray(now.a.max(axis=self.axis)).reshape(1, -1)  # what multipliers are measured by
+        a = np.where(now.a < clear * largest * now.t, 0.0, now.a)
         sums = self.gathered(a)
         whole = np.where(s * now.xi > now.r, sums, np.maximum(sums, s))
         return np.divide(a, whole, out=np.zeros_like(a), where=whole > 0)
@@ -140,6 +147,11 @@ class InteriorState(State):
     margins: Margins = field(kw_only=True)
     V: Array = field(kw_only=True)  # (K, P)
     slacks: Slacks = field(kw_only=True)
+    goal: Goal = field(kw_only=True)
+    clear: float = CLEAR
+    share: float = field(
+        kw_only=True
+    )  # gap of a column that waits for the others: going on would end in rounding
 
 
 @dataclass(frozen=True)
@@ -192,6 +204,8 @@ class InteriorPoint(Solver):
             margins=margins,
             V=np.zeros((risk.n_outputs, frame.Z.shape[1])),
             slacks=Slacks(np.where(margins.live, 1.0, 0.0), a, xi, r),
+            share=np.inf,
+            goal=goal,
         )
 
     def step(self, risk: Risk, state: State) -> InteriorState:
@@ -205,6 +219,13 @@ class InteriorPoint(Solver):
         sigma = np.divide(ahead, gap, out=np.zeros_like(gap), where=gap > 0) ** 3
         dV, change = system.solve(sigma * mu, change.a * change.t, change.r * change.xi)
         primal, dual = M.longest(now, change)
+        state.share = min(state.share, 0.5 * state.goal.allowed(state.point.value) / SETTLED / gap.size)
+        going = gap > state.share * risk.total_weight
+        if not going.any():
+            state.share *= 0.01
+            state.clear *= 0.01
+            going[...] = True
+        primal, dual = np.where(going, primal, 0.0), np.where(going, dual, 0.0)
         state.V = state.V + primal.reshape(-1, 1) * dV
         state.slacks = now.moved(change, primal, dual)
         return _advanced(risk, state)
@@ -284,7 +305,7 @@ def _advanced(risk: Risk, state: InteriorState) -> InteriorState:
     """The state with point, duals and an estimate of the gap from the slacks."""
     M, now = state.margins, state.slacks
     state.point = risk.scored(state.frame.params(state.V))
-    state.duals = -M.back(M.shares(now, risk.weights[:, None]))
+    state.duals = -M.back(M.shares(now, risk.weights[:, None], state.clear))
     left = float(M.left(now).sum()) / risk.total_weight
     state.stuck = not left > FINEST * state.point.value
     state.estimate = SETTLED * left
