@@ -1,6 +1,8 @@
 """Names and labels that would command a terminal, turn letters around or be formulas: shown as what they are."""
 
 import csv
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -92,3 +94,29 @@ def test_json_stays_json(tmp_path):
 @pytest.mark.parametrize("text", ["café", "שלום", "👩\u200d👧", "می\u200cخواهم", "a\\x1b"])
 def test_words_stay_as_they_are(text):
     assert visible(text) == text
+
+
+def test_who_stops_reading_loses_no_files(tmp_path):
+    """As `nearline try ... | head -1`: the pipe is closed before anything is printed."""
+    data = tmp_path / "t.csv"
+    data.write_text("a,kind\n" + "".join(f"{i},{'xy'[i % 2]}\n" for i in range(40)))
+    command = [
+        "try",
+        "t.csv",
+        "--target",
+        "kind",
+        "--preset",
+        "quick",
+        "--include",
+        "majority",
+        "--out",
+        "out",
+    ]
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "nearline.cli", *command], cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE
+    )
+    os.close(writer)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "model.nearline").exists()

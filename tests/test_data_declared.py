@@ -140,3 +140,13 @@ def test_tables_are_not_taken_for_declarations(tmp_path):
     (tmp_path / "hash.csv").write_text("#id,b,c\n1,2,x\n3,4,y\n")
     for name in ("plain.tab", "letters.tab", "hash.csv"):
         assert read(tmp_path / name).description.format == "CSV", name
+
+
+def test_blanks_around_declared_values_are_no_other_values(tmp_path):
+    path = tmp_path / "k.dat"
+    rows = "".join(f"{i}, {'pos' if i % 2 else 'neg'}\n" for i in range(6))
+    path.write_text(
+        "@relation k\n@attribute A integer [0,10]\n@attribute K {pos,neg}\n@data\n" + rows + "6, maybe\n"
+    )
+    said = [note for note in read(path).description.notes if "not declared" in note]
+    assert said == ["'K' has values that are not declared, and were kept: 'maybe'"]

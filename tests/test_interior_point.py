@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits, load_iris
 from sklearn.svm import SVC
@@ -67,10 +65,9 @@ def test_sparse_rows_are_the_same_rows(loss):
 
 
 @pytest.mark.parametrize("loss", SERVED)
-@settings(max_examples=15)
-@given(st.integers(0, 10**6))
-@example(15982)  # columns that are done long before others
-@example(110)
+@pytest.mark.parametrize(
+    "seed", [*range(6), 110, 15982]
+)  # the last two: columns that are done long before others
 def test_whole_weights_are_repeated_rows(loss, seed):
     rng = np.random.default_rng(seed)
     n, D = int(rng.integers(4, 20)), int(rng.integers(1, 6))
@@ -79,10 +76,10 @@ def test_whole_weights_are_repeated_rows(loss, seed):
     weights = rng.integers(0, 4, size=n).astype(float)
     weights[:3] = 1.0
     alpha = 10.0 ** rng.integers(-7, 1)
-    weighted = solved(Risk(X, targets, loss=loss, alpha=alpha, weights=weights))
+    weighted = solved(Risk(X, targets, loss=loss, alpha=alpha, weights=weights), 1e-5)
     repeated = np.repeat(np.arange(n), weights.astype(int))
-    again = solved(Risk(X[repeated], targets[repeated], loss=loss, alpha=alpha))
-    np.testing.assert_allclose(weighted.value, again.value, rtol=1e-5)
+    again = solved(Risk(X[repeated], targets[repeated], loss=loss, alpha=alpha), 1e-5)
+    np.testing.assert_allclose(weighted.value, again.value, rtol=1e-4)
 
 
 def test_the_same_bits_on_any_number_of_threads():
@@ -153,3 +150,9 @@ def test_too_much_work_is_refused():
     X[0] = 1.0
     with pytest.raises(ValueError, match="multiplications an iteration"):
         minimize(Risk(X, np.arange(3000) % 2, loss="hinge"), "interior-point")
+
+
+def test_rows_whose_squares_overflow_get_a_sentence():
+    X, y = load_iris(return_X_y=True)
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="squares overflow: scale the features"):
+        minimize(Risk(X * 1e200, y, loss="hinge"), "interior-point")

@@ -202,7 +202,7 @@ def test_families_by_name():
     ]
     assert "sparsemax" not in [f.name for f in families(exclude="sparsemax")]
     assert len(families("thorough")) > len(families()) > len(families("quick"))
-    with pytest.raises(ValueError, match=r"include: no family is called 'forest'. There are: majority"):
+    with pytest.raises(ValueError, match=r"include: no family is called 'forest'. There are: 'majority'"):
         families(include=["forest"])
     with pytest.raises(ValueError, match="Unknown preset 'slow': choose among 'quick'"):
         families("slow")
@@ -876,5 +876,5 @@ def test_include_names_own_models_too():
     assert tried(include="majority") == {"majority", *own}  # own ones join, unless some of them are named
     assert tried(include="my") == set(own)
     assert tried(include="majority", exclude="my tree") == {"majority", "my logistic"}
-    with pytest.raises(ValueError, match=r"There are: majority.*my tree, my logistic"):
+    with pytest.raises(ValueError, match=r"There are: 'majority'.*'my tree', 'my logistic'"):
         fitted(X, y, own=own, include="my forest")

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,10 +30,21 @@ class Door(io.TextIOBase):
         except UnicodeEncodeError:  # a terminal of few letters
             kept = self.inner.encoding or "ascii"
             self.inner.write(shown.encode(kept, "backslashreplace").decode(kept))
+        except BrokenPipeError:
+            self._unread()
         return len(text)
 
     def flush(self) -> None:
-        self.inner.flush()
+        try:
+            self.inner.flush()
+        except BrokenPipeError:
+            self._unread()
+
+    def _unread(self) -> None:
+        """Nobody reads on: the work goes on all the same, so that its files are written."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.inner.fileno())
+        os.close(nowhere)
 
     def isatty(self) -> bool:
         return bool(self.inner.isatty())

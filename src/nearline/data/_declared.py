@@ -45,7 +45,7 @@ class Declared:
             told += (
                 []
                 if target is None
-                else [f"the class is {target!r}, as the file declares; target= names another"]
+                else [f"the class is {target!r}, as the file declares, unless another target is named"]
             )
         asked = set(request.columns or ()) | set(request.like.columns or ()) | {str(target)}
         meta = [a.name for a in self.attributes if a.role == "meta" and a.name not in asked]
@@ -87,7 +87,9 @@ class Declared:
             if not attribute.categories:
                 continue
             values = self.frame[attribute.name].drop_nulls().unique().to_list()
-            strange = sorted(set(values) - set(attribute.categories) - set(markers))
+            strange = sorted(
+                {str(value).strip() for value in values} - set(attribute.categories) - set(markers)
+            )
             if strange:
                 notes.append(
                     f"{attribute.name!r} has values that are not declared, and were kept: {listed(strange, 3)}"

@@ -264,5 +264,5 @@ def _matrix(
     own = attributes[place]
     first = own.categories[0] if own.categories else "0"
     labels = np.array([row.get(place, first) or "" for row in pairs], dtype=object)
-    notes = [f"the class is {own.name!r}, as the file declares; target= names another"]
+    notes = [f"the class is {own.name!r}, as the file declares, unless another target is named"]
     return _SparseFile(replace(unlabeled, labels=labels, target=own.name, notes=notes), unlabeled)

@@ -129,6 +129,8 @@ class Frame:
         else:
             unit = risk.passes.column_scale
             self.back = np.diag(1.0 / unit)
+        if not np.isfinite(np.square(unit)).all():
+            raise LinAlgError("The rows' squares are not finite.")
         X /= unit
         self.bias = risk.bias
         self.Z = np.hstack([X, np.ones((len(X), 1))]) if risk.bias else X

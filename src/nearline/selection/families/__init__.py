@@ -114,7 +114,9 @@ def _matching(names: Any, preset: list[str], known: list[str], what: str) -> set
         parts = [{one for one in some if str(name).lower() in one.lower()} for some in (preset, known)]
         matches = {name} if name in known else parts[0] or parts[1]
         if not matches:
-            raise ValueError(f"{what}: no family is called {name!r}. There are: {', '.join(known)}.")
+            raise ValueError(
+                f"{what}: no family is called {name!r}. There are: {', '.join(map(repr, known))}."
+            )
         found |= matches
     return found
 
