@@ -93,7 +93,9 @@ void repeat(const Job& job, std::size_t c, std::size_t n, const Sweep& sweep) {
     Order order(n, job.block);
     bool all_awake = false;
     for (std::int32_t e = 0; e < job.epochs.data()[c]; ++e) {
-        order.shuffle(job.seed, c, static_cast<std::uint64_t>(job.ages.data()[c]++));
+        const auto age = static_cast<std::uint64_t>(job.ages.data()[c]);
+        order.shuffle(job.seed, c, age);
+        job.ages.data()[c] = static_cast<std::int64_t>(age + 1);
         double* excess = job.excess.data() + 2 * c;  // as met, as expected at the end
         const double before = excess[0], met = sweep(order);
         if (met == 0 && !all_awake && wake(job.rests_of(c, n), n)) {  // rows that rest tell nothing
