@@ -203,7 +203,7 @@ def test_only_constant_columns_leave_the_mean():
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("d", [4, 60])
 def test_iteration_agrees_with_the_factorization(monkeypatch, sparse, bias, d):
-    monkeypatch.setattr(closed_form, "LARGEST_FACTOR", 1)
+    monkeypatch.setattr("nearline.solvers.closed_form._solver.LARGEST_FACTOR", 1)
     X, targets = tiny_problem(3, sparse=sparse, d=d)
     weights = 1.0 + np.arange(40) % 3
     for alpha in (0.0, 1e-4, 0.1):

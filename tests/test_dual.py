@@ -13,7 +13,7 @@ from conftest import tiny_problem
 from nearline import Risk, _core, minimize
 from nearline.losses import LOSSES
 from nearline.solvers import DualCoordinateDescent
-from nearline.solvers._dual_geometry import Scaled, Whitened, choose_geometry
+from nearline.solvers.dual import Scaled, Whitened, choose_geometry
 from oracle_dual import null_minimum, svm_minimum
 
 NAME = "dual-coordinate-descent"

@@ -31,7 +31,7 @@ from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import Risk, named, strength
 from nearline.scores import LinearScore
 from nearline.solvers import RULES, SGD, SOLVERS, Solution, Solver, minimize
-from nearline.solvers._sgd_steps import Progress
+from nearline.solvers.sgd import Progress
 from nearline.validation import check_weights, validate_data
 
 MULTICLASS = ("auto", "joint", "one-vs-rest")

@@ -40,8 +40,8 @@ from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.calibrators import CALIBRATORS
 from nearline.selection.chain import Chain
 from nearline.solvers import Solution, Solver, Status
-from nearline.solvers._sgd_steps import Progress
 from nearline.solvers.perceptron import PerceptronResult
+from nearline.solvers.sgd import Progress
 
 SKLEARN = (
     CountVectorizer,

@@ -10,11 +10,10 @@ from nearline.solvers._base import (
     minimize,
     search_minimum,
 )
-from nearline.solvers._ridge import RidgeFactorization
 from nearline.solvers._state import State, Status
-from nearline.solvers.closed_form import ClosedForm
+from nearline.solvers.closed_form import ClosedForm, RidgeFactorization
 from nearline.solvers.coordinate_descent import CoordinateDescent
-from nearline.solvers.dual_coordinate_descent import DualCoordinateDescent
+from nearline.solvers.dual import DualCoordinateDescent
 from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
 from nearline.solvers.fista import Fista
 from nearline.solvers.interior_point import InteriorPoint

@@ -11,7 +11,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.solvers._left_out import left_out
-from nearline.solvers._spectrum import EPS, Spectrum, eigh
+from nearline.solvers.closed_form._spectrum import EPS, Spectrum, eigh
 from nearline.tiles import map_tiles, slices
 
 

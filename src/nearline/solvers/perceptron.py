@@ -14,8 +14,8 @@ from nearline.params import Params
 from nearline.risk import Point, Risk
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
-from nearline.solvers._sgd_steps import rows_of
 from nearline.solvers._state import State
+from nearline.solvers.sgd import rows_of
 from nearline.targets import checked_targets
 
 MULTICLASS = ("joint", "argmax", "one-vs-rest")

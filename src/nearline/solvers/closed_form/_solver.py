@@ -10,12 +10,12 @@ from nearline.losses import Squared
 from nearline.params import Params
 from nearline.risk import Point, Risk
 from nearline.solvers._base import Solver
-from nearline.solvers._centered import Centered
 from nearline.solvers._goal import Goal
-from nearline.solvers._moments import PositiveSystem
 from nearline.solvers._refusals import needs_elastic
-from nearline.solvers._ridge import LARGEST_FACTOR, RidgeFactorization
 from nearline.solvers._state import State
+from nearline.solvers.closed_form._centered import Centered
+from nearline.solvers.closed_form._moments import PositiveSystem
+from nearline.solvers.closed_form._ridge import LARGEST_FACTOR, RidgeFactorization
 from nearline.solvers.first_order import needs_gradient
 
 SOLVABLE = 1e-10  # reciprocal condition number down to which refinement makes a Cholesky solution exact

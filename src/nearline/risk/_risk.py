@@ -3,10 +3,7 @@
 risk(W, b) = alpha R(W) + (1/S) sum_i s_i loss(W x_i + b, y_i),   S = sum_i s_i          (R1)
 """
 
-import numbers
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -15,38 +12,10 @@ from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.passes import ExactPasses, Passes, passes_for
 from nearline.regularizers import REGULARIZERS, Regularizer
+from nearline.risk._certificate import certify, dual_value, gradient_test
+from nearline.risk._given import named, strength
+from nearline.risk._point import Line, Point, ScoredPoint
 from nearline.targets import checked_targets, row_weights
-
-Named = TypeVar("Named")
-
-
-@dataclass(frozen=True)
-class Point:
-    """The risk at some parameters. ``gradient`` is that of the smooth part (all but alpha l1 |W|_1)."""
-
-    params: Params
-    scores: Array  # (n, K)
-    data_loss: float
-    penalty: float
-    gradient: Params
-
-    @property
-    def value(self) -> float:
-        return self.data_loss + self.penalty
-
-
-class ScoredPoint(Point):
-    """A point whose gradient, which costs a product with X^T, waits until someone asks for it."""
-
-    def __init__(self, risk: "Risk", params: Params, scores: Array) -> None:
-        penalty = risk.alpha * risk.regularizer.value(params.W) if risk.alpha else 0.0
-        data_loss = risk.passes.total_loss(scores) / risk.total_weight
-        self.__dict__.update(params=params, scores=scores, data_loss=data_loss, penalty=penalty, risk=risk)
-
-    @cached_property
-    def gradient(self) -> Params:
-        risk: Risk = self.__dict__["risk"]
-        return risk.at_scores(self.params, self.scores).gradient
 
 
 class Risk:
@@ -239,7 +208,7 @@ class Risk:
             H[n_weights:] = H[:, n_weights:] = 0.0
         return H
 
-    def along(self, point: Point, direction: Params) -> "Line":
+    def along(self, point: Point, direction: Params) -> Line:
         """The risk on the ray from ``point``: one product with X, then every step costs O(nK)."""
         return Line(self, point, direction, self.passes.scores(direction))
 
@@ -266,25 +235,8 @@ class Risk:
         return ScoredPoint(self, params, (point.scores + shift).astype(point.scores.dtype, copy=False))
 
     def dual_value(self, duals: Array) -> float | None:
-        """D(u) = -(1/S) sum_i s_i loss*(u_i) - alpha R*(-(1/(alpha S)) sum_i s_i u_i x_i^T), u made feasible first.
-
-        None where there is no certificate: alpha = 0, or a loss without a conjugate.
-        """
-        if self.unpenalized:
-            return None
-        given = np.asarray(duals, dtype=np.float64)
-        u = self.loss.balance(given, self.targets, self.weights) if self.bias else given
-        if u is None:
-            return None
-        V = -self.passes.back_product(u * self.weights[:, None]) / (self.alpha * self.total_weight)
-        scale = self.regularizer.into_domain(V)
-        values = self.loss.conjugate(scale * u, self.targets)
-        if values is None:
-            return None
-        used = self.weights > 0
-        mean = float(self.weights[used] @ values[used]) / self.total_weight
-        penalty = self.regularizer.conjugate(scale * V)
-        return None if penalty is None else -mean - self.alpha * penalty
+        """D(u) at duals made feasible first; None where there is no certificate: alpha = 0, or a conjugate not known."""
+        return dual_value(self, duals)
 
     def gap(self, point: Point, duals: Array | None = None) -> float | None:
         """Certified duality gap of a point relative to its risk, (P - D) / P, or None where there is none.
@@ -299,150 +251,9 @@ class Risk:
     def certify(
         self, point: Point, duals: Array | None = None, enough: float = 0.0
     ) -> tuple[Point, float | None]:
-        """P - D, and the point that it holds for: the one given or, if it is more than enough, that with the best b.
-
-        D <= P, so a negative difference is rounding; its size says how much there is.
-        """
-        if self.unpenalized:
-            return point, None
-        dual = self.dual_value(self._loss_gradient(point) if duals is None else duals)
-        if dual is None:
-            return point, None
-        gap = abs(point.value - dual)
-        if gap <= enough or duals is not None or not (self.bias and self.loss.smooth):
-            return point, gap
-        better = self.with_best_bias(point)
-        better = better if better.value <= point.value else point
-        dual = max(dual, self.dual_value(self._loss_gradient(better)) or dual)
-        return better, abs(better.value - dual)
-
-    def _loss_gradient(self, point: Point) -> Array:
-        """Derivatives of each row's loss with respect to its scores: the duals that belong to the scores."""
-        return self.loss.value_and_gradient(point.scores.astype(np.float64), self.targets)[1]
+        """P - D, and the point that it holds for: the one given or, if it is more than enough, that with the best b."""
+        return certify(self, point, duals, enough)
 
     def gradient_test(self, point: Point) -> float:
-        """Size of the gradient relative to that at W = 0, each weight in units of its feature's scale.
-
-        With an L1 penalty it is the smallest subgradient, with other kinks W less a proximal step, over its size.
-        """
-        unit, W, gradient = self.passes.column_scale, point.params.W, point.gradient.W
-        if self.l1:
-            shrunk = np.sign(gradient) * np.maximum(np.abs(gradient) - self.l1, 0.0)
-            gradient = np.where(W != 0, gradient + self.l1 * np.sign(W), shrunk)
-        elif not (self.elastic or self.regularizer.smooth):
-            gradient = self._proximal_gradient(point)
-        scaled = np.abs(gradient / unit).max(initial=0.0)
-        null = np.abs(self.null_point.gradient.W / unit).max(initial=0.0)
-        own = max(scaled, np.abs(point.gradient.b).max(initial=0.0))
-        return float(own / null) if null > 0 else float(own)
-
-    def _proximal_gradient(self, point: Point) -> Array:
-        """(W - prox(W - t g, t alpha R)) / t, g the gradient of the data loss: 0 exactly where W is the minimizer."""
-        W, pull = point.params.W, np.zeros_like(point.params.W)
-        self.add_penalty_gradient(W, pull)
-        t = 1.0 / float((self.passes.column_scale**2).max(initial=1e-300))
-        nearest = self.regularizer.prox(W - t * (point.gradient.W - pull), t * self.alpha)
-        assert nearest is not None  # solvers of penalties with kinks refuse those without
-        return np.asarray((W - nearest) / t)
-
-
-@dataclass(frozen=True)
-class Line:
-    """t -> risk(params + t direction), from cached scores."""
-
-    risk: Risk
-    point: Point
-    direction: Params
-    direction_scores: Array
-
-    def params(self, t: float) -> Params:
-        return self.point.params.like(self.point.params.flat + t * self.direction.flat)
-
-    def scores(self, t: float) -> Array:
-        moved = self.point.scores + t * self.direction_scores
-        return np.asarray(moved, dtype=self.point.scores.dtype)
-
-    def value(self, t: float) -> float:
-        return self.risk.value_at_scores(self.params(t), self.scores(t))
-
-    def slope(self) -> float:
-        """Derivative of the smooth part at t = 0."""
-        return float(self.point.gradient.flat @ self.direction.flat)
-
-    def value_and_slope(self, t: float) -> tuple[float, float]:
-        """Risk and its derivative (of the smooth part) at t."""
-        params, risk = self.params(t), self.risk
-        total, slope = risk.passes.value_and_slope(self.point.scores, self.direction_scores, t)
-        penalty = risk.alpha * risk.regularizer.value(params.W) if risk.alpha else 0.0
-        pull = np.zeros_like(params.W)
-        risk.add_penalty_gradient(params.W, pull)
-        return total / risk.total_weight + penalty, slope / risk.total_weight + float(
-            np.vdot(pull, self.direction.W)
-        )
-
-    def at(self, t: float) -> Point:
-        """The point at t, with its gradient: one product with X^T."""
-        return self.risk.at_scores(self.params(t), self.scores(t))
-
-
-def evaluate(loss: Loss | str, scores: Array, targets: Array, weights: Array | None = None) -> float:
-    """Weighted mean of a loss over rows: zero-one gives the error rate, ties counted as mistakes.
-
-    Parameters
-    ----------
-    loss : name or Loss.
-    scores : (n,) or (n, 1) for two classes, else (n, K).
-    targets : (n,) class numbers 0 .. C-1 (two classes also -1 and +1, or False and True), or label distributions (n, K).
-    weights : (n,) weights of the rows, all alike if None.
-
-    Examples
-    --------
-    >>> from nearline import evaluate
-    >>> evaluate("zero-one", [[2.0, 1.0, 0.0], [0.0, 1.0, 3.0], [1.0, 2.0, 0.0]], [0, 2, 0])
-    0.3333333333333333
-    """
-    loss = named(loss, LOSSES, Loss, "loss")
-    loss.check_slopes()
-    scores = np.asarray(scores, dtype=np.float64)
-    scores = scores[:, None] if scores.ndim == 1 else scores
-    if scores.ndim != 2 or np.isnan(scores).any() or (loss.joint and scores.shape[1] < 2):
-        columns = "one for each class" if loss.joint else "one for two classes, else one for each class"
-        raise ValueError(
-            f"Loss '{loss.name}' takes numbers as scores, (n, K) with {columns}, got an array of shape {scores.shape}"
-            f"{' with NaN' if np.isnan(scores).any() else ''}."
-        )
-    targets = checked_targets(targets, loss.label_count(scores.shape[1]))
-    if len(scores) != len(targets):
-        raise ValueError(
-            f"There are {len(scores)} rows of scores but {len(targets)} targets: give one for each row."
-        )
-    return float(np.average(loss.value(scores, targets), weights=row_weights(weights, len(scores))))
-
-
-def named(given: Any, known: dict[str, Named], kind: Any, what: str) -> Named:
-    """The object of a name; objects of the right kind are given back as they are."""
-    if isinstance(given, kind):
-        return cast(Named, given)
-    if not isinstance(given, str) or given not in known:
-        raise ValueError(
-            f"Unknown {what} {given!r}: choose one of {', '.join(map(repr, known))}, or give a {kind.__name__} object."
-        )
-    return known[given]
-
-
-def strength(alpha: Any, total_weight: float) -> float:
-    """alpha as a number: "1/n" is 1 / S, S the sum of the weights, that is n where each row counts once.
-
-    Then S risk(W, b) = sum_i s_i loss_i + R(W): the strength of scikit-learn's C = 1 and of Ridge's alpha = 1.
-    """
-    if not isinstance(alpha, str):
-        return checked_alpha(alpha)
-    if alpha != "1/n":
-        raise ValueError(f"alpha must be a finite number >= 0 (0 means no penalty) or '1/n', got {alpha!r}.")
-    return 1.0 / total_weight
-
-
-def checked_alpha(alpha: Any) -> float:
-    if not isinstance(alpha, numbers.Real) or not 0.0 <= float(alpha) < np.inf:
-        raise ValueError(f"alpha must be a finite number >= 0 (0 means no penalty), got {alpha!r}.")
-    return float(alpha)
+        """Size of the gradient relative to that at W = 0, each weight in units of its feature's scale."""
+        return gradient_test(self, point)

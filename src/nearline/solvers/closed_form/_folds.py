@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from nearline.arrays import Array, Design
-from nearline.solvers._centered import Centered, less
-from nearline.solvers._moments import WELL_CONDITIONED, Moments, PositiveSystem
+from nearline.solvers.closed_form._centered import Centered, less
+from nearline.solvers.closed_form._moments import WELL_CONDITIONED, Moments, PositiveSystem
 from nearline.tiles import map_tiles
 
 FOLD_BUDGET = 1 << 30  # bytes of the folds' Gram matrices

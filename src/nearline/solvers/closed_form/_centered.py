@@ -12,7 +12,7 @@ import numpy as np
 
 from nearline.arrays import Array, Design, is_sparse
 from nearline.params import Params
-from nearline.solvers._moments import Moments, symmetric
+from nearline.solvers.closed_form._moments import Moments, symmetric
 from nearline.tiles import groups, map_tiles, slices, steps
 
 TILE = 1 << 20  # numbers in a tile: some megabytes, so that few are in flight and BLAS is still efficient

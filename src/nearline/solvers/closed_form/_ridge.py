@@ -14,10 +14,10 @@ import numpy as np
 
 from nearline.arrays import Array, as_design
 from nearline.params import Params
-from nearline.solvers._centered import Centered, less
-from nearline.solvers._folds import leave_folds_out
 from nearline.solvers._left_out import left_out
-from nearline.solvers._spectrum import EPS, Spectrum, eigh, svd
+from nearline.solvers.closed_form._centered import Centered, less
+from nearline.solvers.closed_form._folds import leave_folds_out
+from nearline.solvers.closed_form._spectrum import EPS, Spectrum, eigh, svd
 from nearline.tiles import map_tiles
 
 LARGEST_FACTOR = 8192  # rows of the largest matrix to factorize (0.5 GB)

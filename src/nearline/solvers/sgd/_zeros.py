@@ -7,7 +7,7 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.params import Params
 from nearline.risk import Point, Risk
-from nearline.solvers._sgd_steps import STEEPNESS
+from nearline.solvers.sgd._batch import STEEPNESS
 
 STRIDES = (
     10.0,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.solvers._moments import WELL_CONDITIONED
+from nearline.solvers.closed_form._moments import WELL_CONDITIONED
 from nearline.tiles import single_threaded_blas
 
 EPS = float(np.finfo(np.float64).eps)

@@ -16,9 +16,11 @@ from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
 from nearline.solvers._mean_gradient import with_mean_gradient
 from nearline.solvers._refusals import needs_elastic
-from nearline.solvers._sgd_steps import Batch, Duals, Progress, check_eta, sgd_step, strengths
-from nearline.solvers._sgd_zeros import with_zeros
 from nearline.solvers._state import State
+from nearline.solvers.sgd._batch import Batch
+from nearline.solvers.sgd._progress import Duals, Progress
+from nearline.solvers.sgd._steps import check_eta, strengths
+from nearline.solvers.sgd._zeros import with_zeros
 from nearline.targets import checked_targets
 
 # eta_t from (eta, l2 = alpha times the strength of |W|^2 / 2, decay, t = number of steps taken before).
@@ -279,6 +281,3 @@ def check_finite(numbers: Any, progress: Progress, batch: Batch) -> None:
             f"SGD diverged with eta = {progress.eta:g}: a step that is safe for these rows is "
             f"{batch.safe_eta():g}. Give a smaller eta, or eta=None to have it chosen."
         )
-
-
-__all__ = ["SCHEDULES", "SGD", "Progress", "SGDState", "sgd_step"]

@@ -1,0 +1,8 @@
+"""Penalties R(W): value, gradient, prox, conjugate. ``REGULARIZERS`` lists them."""
+
+from nearline.regularizers._base import Regularizer
+from nearline.regularizers.elastic import L1, L2, Elastic, ElasticNet, Zero
+
+REGULARIZERS: dict[str, Regularizer] = {r.name: r for r in (Zero(), L2(), L1(), ElasticNet())}
+
+__all__ = ["L1", "L2", "REGULARIZERS", "Elastic", "ElasticNet", "Regularizer", "Zero"]

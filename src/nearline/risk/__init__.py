@@ -1,0 +1,8 @@
+"""Risk: where data, loss and regularizer meet; its points, its certificates, and losses over rows."""
+
+from nearline.risk._evaluate import evaluate
+from nearline.risk._given import checked_alpha, named, strength
+from nearline.risk._point import Line, Point, ScoredPoint
+from nearline.risk._risk import Risk
+
+__all__ = ["Line", "Point", "Risk", "ScoredPoint", "checked_alpha", "evaluate", "named", "strength"]

@@ -1,0 +1,42 @@
+"""A loss over rows, whatever its scores come from."""
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.losses import LOSSES, Loss
+from nearline.risk._given import named
+from nearline.targets import checked_targets, row_weights
+
+
+def evaluate(loss: Loss | str, scores: Array, targets: Array, weights: Array | None = None) -> float:
+    """Weighted mean of a loss over rows: zero-one gives the error rate, ties counted as mistakes.
+
+    Parameters
+    ----------
+    loss : name or Loss.
+    scores : (n,) or (n, 1) for two classes, else (n, K).
+    targets : (n,) class numbers 0 .. C-1 (two classes also -1 and +1, or False and True), or label distributions (n, K).
+    weights : (n,) weights of the rows, all alike if None.
+
+    Examples
+    --------
+    >>> from nearline import evaluate
+    >>> evaluate("zero-one", [[2.0, 1.0, 0.0], [0.0, 1.0, 3.0], [1.0, 2.0, 0.0]], [0, 2, 0])
+    0.3333333333333333
+    """
+    loss = named(loss, LOSSES, Loss, "loss")
+    loss.check_slopes()
+    scores = np.asarray(scores, dtype=np.float64)
+    scores = scores[:, None] if scores.ndim == 1 else scores
+    if scores.ndim != 2 or np.isnan(scores).any() or (loss.joint and scores.shape[1] < 2):
+        columns = "one for each class" if loss.joint else "one for two classes, else one for each class"
+        raise ValueError(
+            f"Loss '{loss.name}' takes numbers as scores, (n, K) with {columns}, got an array of shape {scores.shape}"
+            f"{' with NaN' if np.isnan(scores).any() else ''}."
+        )
+    targets = checked_targets(targets, loss.label_count(scores.shape[1]))
+    if len(scores) != len(targets):
+        raise ValueError(
+            f"There are {len(scores)} rows of scores but {len(targets)} targets: give one for each row."
+        )
+    return float(np.average(loss.value(scores, targets), weights=row_weights(weights, len(scores))))

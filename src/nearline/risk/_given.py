@@ -1,0 +1,37 @@
+"""What users give for a loss, a penalty and its strength: names, objects, numbers."""
+
+import numbers
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+Named = TypeVar("Named")
+
+
+def named(given: Any, known: dict[str, Named], kind: Any, what: str) -> Named:
+    """The object of a name; objects of the right kind are given back as they are."""
+    if isinstance(given, kind):
+        return cast(Named, given)
+    if not isinstance(given, str) or given not in known:
+        raise ValueError(
+            f"Unknown {what} {given!r}: choose one of {', '.join(map(repr, known))}, or give a {kind.__name__} object."
+        )
+    return known[given]
+
+
+def strength(alpha: Any, total_weight: float) -> float:
+    """alpha as a number: "1/n" is 1 / S, S the sum of the weights, that is n where each row counts once.
+
+    Then S risk(W, b) = sum_i s_i loss_i + R(W): the strength of scikit-learn's C = 1 and of Ridge's alpha = 1.
+    """
+    if not isinstance(alpha, str):
+        return checked_alpha(alpha)
+    if alpha != "1/n":
+        raise ValueError(f"alpha must be a finite number >= 0 (0 means no penalty) or '1/n', got {alpha!r}.")
+    return 1.0 / total_weight
+
+
+def checked_alpha(alpha: Any) -> float:
+    if not isinstance(alpha, numbers.Real) or not 0.0 <= float(alpha) < np.inf:
+        raise ValueError(f"alpha must be a finite number >= 0 (0 means no penalty), got {alpha!r}.")
+    return float(alpha)

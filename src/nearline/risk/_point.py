@@ -1,0 +1,81 @@
+"""The risk at some parameters, and along a ray from there."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.params import Params
+
+if TYPE_CHECKING:
+    from nearline.risk._risk import Risk
+
+
+@dataclass(frozen=True)
+class Point:
+    """The risk at some parameters. ``gradient`` is that of the smooth part (all but alpha l1 |W|_1)."""
+
+    params: Params
+    scores: Array  # (n, K)
+    data_loss: float
+    penalty: float
+    gradient: Params
+
+    @property
+    def value(self) -> float:
+        return self.data_loss + self.penalty
+
+
+class ScoredPoint(Point):
+    """A point whose gradient, which costs a product with X^T, waits until someone asks for it."""
+
+    def __init__(self, risk: "Risk", params: Params, scores: Array) -> None:
+        penalty = risk.alpha * risk.regularizer.value(params.W) if risk.alpha else 0.0
+        data_loss = risk.passes.total_loss(scores) / risk.total_weight
+        self.__dict__.update(params=params, scores=scores, data_loss=data_loss, penalty=penalty, risk=risk)
+
+    @cached_property
+    def gradient(self) -> Params:
+        risk: Risk = self.__dict__["risk"]
+        return risk.at_scores(self.params, self.scores).gradient
+
+
+@dataclass(frozen=True)
+class Line:
+    """t -> risk(params + t direction), from cached scores."""
+
+    risk: "Risk"
+    point: Point
+    direction: Params
+    direction_scores: Array
+
+    def params(self, t: float) -> Params:
+        return self.point.params.like(self.point.params.flat + t * self.direction.flat)
+
+    def scores(self, t: float) -> Array:
+        moved = self.point.scores + t * self.direction_scores
+        return np.asarray(moved, dtype=self.point.scores.dtype)
+
+    def value(self, t: float) -> float:
+        return self.risk.value_at_scores(self.params(t), self.scores(t))
+
+    def slope(self) -> float:
+        """Derivative of the smooth part at t = 0."""
+        return float(self.point.gradient.flat @ self.direction.flat)
+
+    def value_and_slope(self, t: float) -> tuple[float, float]:
+        """Risk and its derivative (of the smooth part) at t."""
+        params, risk = self.params(t), self.risk
+        total, slope = risk.passes.value_and_slope(self.point.scores, self.direction_scores, t)
+        penalty = risk.alpha * risk.regularizer.value(params.W) if risk.alpha else 0.0
+        pull = np.zeros_like(params.W)
+        risk.add_penalty_gradient(params.W, pull)
+        return total / risk.total_weight + penalty, slope / risk.total_weight + float(
+            np.vdot(pull, self.direction.W)
+        )
+
+    def at(self, t: float) -> Point:
+        """The point at t, with its gradient: one product with X^T."""
+        return self.risk.at_scores(self.params(t), self.scores(t))

@@ -1,0 +1,115 @@
+"""Many steps of SGD in a row: in the compiled core where it knows the loss, else in NumPy."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nearline import _core
+from nearline.arrays import Array, Design, is_sparse
+from nearline.losses import Loss
+from nearline.solvers.sgd._progress import Duals, Progress
+from nearline.solvers.sgd._steps import take_step
+
+# Largest second derivative of a loss along its scores, 1 if not listed: the inverse is the largest step that is safe
+# for rows of norm 1. Losses with kinks have none; theirs are the values with which tiny problems were solved soonest.
+STEEPNESS: dict[str | None, float] = {
+    "logistic": 0.25,
+    "softmax": 0.5,
+    "binary-sparsemax": 0.5,
+    "squared-hinge": 2.0,
+    "hinge": 0.25,
+    "weston-watkins": 0.5,
+    "crammer-singer": 0.5,
+}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows to go through in an order, and all that the steps over them need."""
+
+    X: Design
+    targets: Array
+    weights: Array
+    loss: Loss
+    l1: float
+    l2: float
+    bias: bool
+    order: Array
+    back_product: Callable[[Array], Array] | None = None  # G -> G^T X, where it is fast
+
+    @property
+    def n_numbers(self) -> int:
+        """How many numbers X stores."""
+        return int(self.X.nnz if is_sparse(self.X) else self.X.size)
+
+    def safe_eta(self) -> float:
+        """1 / (steepness max |x|^2 + l2): below it no step overshoots."""
+        square = _core.largest_square_norm(rows_of(self.X)) + float(self.bias)
+        return float(1.0 / max(STEEPNESS.get(self.loss.compiled, 1.0) * square + self.l2, 1e-300))
+
+    def run(self, progress: Progress, size: int, etas: Array, shares: Array, duals: Duals | None) -> None:
+        """All steps, ``size`` rows each; in the compiled core if it knows the loss, else in NumPy."""
+        labels, name = self.targets.ndim == 1, self.loss.compiled
+        if name is None or not (labels or name in ("softmax", "sparsemax", "squared")):
+            self._run_numpy(progress, size, etas, shares, duals)
+            return
+        K = progress.params.n_outputs
+        if self.back_product is not None and len(shares) > 0 and is_sparse(self.X) and progress.owed is None:
+            progress.owed, progress.back_product = np.zeros((len(self.weights), K)), self.back_product
+        C = np.empty((0, 0)) if progress.owed is None else progress.owed
+        _core.sgd(
+            rows_of(self.X),
+            name,
+            self.targets if labels else np.empty(0, np.int32),
+            np.empty((0, 0)) if labels else self.targets,
+            self.weights,
+            np.ascontiguousarray(self.order, dtype=np.int64),
+            size,
+            etas,
+            shares,
+            self.l1,
+            self.l2,
+            self.bias,
+            progress.params.W,
+            progress.params.b,
+            progress.total.W,
+            progress.total.b,
+            C,
+            np.empty((0, 0)) if duals is None else duals.sums,
+            np.empty(0) if duals is None else duals.shares,
+        )
+
+    def _run_numpy(
+        self, progress: Progress, size: int, etas: Array, shares: Array, duals: Duals | None
+    ) -> None:
+        params = progress.params
+        for step, eta in enumerate(etas):
+            rows = self.order[step * size : (step + 1) * size]
+            params, gradients = take_step(
+                params,
+                self.X[rows],
+                self.targets[rows],
+                self.weights[rows],
+                self.loss,
+                eta,
+                self.l1,
+                self.l2,
+                self.bias,
+            )
+            share = shares[step] if len(shares) else 1.0
+            if len(shares):
+                progress.total.flat[...] += share * params.flat
+            if duals is not None:
+                np.add.at(duals.sums, rows, share * gradients)
+                np.add.at(duals.shares, rows, share)
+        progress.params.flat[...] = params.flat
+
+
+def rows_of(X: Design) -> Any:
+    """X as the core's loops over single rows take it."""
+    if not is_sparse(X):
+        return X
+    indices, indptr = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64, copy=False)
+    return X.data, indices, indptr, X.shape[1]

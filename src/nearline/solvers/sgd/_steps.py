@@ -1,0 +1,112 @@
+"""What solver 'sgd' does with a row or a batch of rows: the step (SPEC D15)."""
+
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import Array, Design, as_design, is_sparse
+from nearline.losses import LOSSES, Loss
+from nearline.params import Params
+from nearline.regularizers import REGULARIZERS, Regularizer
+from nearline.risk import named
+from nearline.targets import checked_targets
+
+
+def sgd_step(
+    params: Params,
+    x: Any,
+    y: Any,
+    *,
+    loss: Loss | str = "logistic",
+    eta: float,
+    alpha: float = 0.0,
+    regularizer: Regularizer | str = "l2",
+    weights: Any = None,
+    bias: bool = True,
+    l1_step: str = "proximal",
+) -> Params:
+    """One SGD step, as a pure function: what solver 'sgd' does with a row (or a batch of rows), to be looked at.
+
+    With G and g the means over the batch of the loss's gradients in W and b (times the weights, if given)
+
+        W_new = soft((1 - eta alpha l2) W - eta G, eta alpha l1),     b_new = b - eta g
+
+    where soft(w, c) = sign(w) max(|w| - c, 0) gives exact zeros. ``l1_step="subgradient"`` is the textbook's
+    W_new = (1 - eta alpha l2) W - eta G - eta alpha l1 sign(W) instead. The bias takes the data step only.
+
+    Parameters
+    ----------
+    params : Params, left as it is.
+    x : (D,) one row, or (B, D) a batch (sparse too).
+    y : class number 0 .. C-1, or (B,) of them; of two classes also -1 and +1, or False and True.
+    eta : step size.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline import Params, sgd_step
+    >>> sgd_step(Params.zeros(1, 2), [3.0, 4.0], +1, loss="hinge", eta=0.5).W  # margin 0 < 1: w += eta y x
+    array([[1.5, 2. ]])
+    """
+    loss = named(loss, LOSSES, Loss, "loss")
+    regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
+    l1, l2 = strengths(regularizer, alpha)
+    check_eta(eta, l2)
+    if l1_step not in ("proximal", "subgradient"):
+        raise ValueError(f"l1_step must be 'proximal' or 'subgradient', got {l1_step!r}.")
+    X = as_design(x if is_sparse(x) else np.atleast_2d(np.asarray(x, dtype=np.float64)))
+    if X.shape[1] != params.n_features:
+        raise ValueError(f"x has {X.shape[1]} features, but params have weights for {params.n_features}.")
+    targets = checked_targets(np.atleast_1d(np.asarray(y)), loss.label_count(params.n_outputs))
+    if len(targets) != X.shape[0]:
+        raise ValueError(f"x has {X.shape[0]} rows but y {len(targets)} targets: give one for each row.")
+    shares = np.ones(X.shape[0]) if weights is None else np.atleast_1d(np.asarray(weights, dtype=np.float64))
+    return take_step(params, X, targets, shares, loss, eta, l1, l2, bias, l1_step)[0]
+
+
+def take_step(
+    params: Params,
+    X: Design,
+    targets: Array,
+    weights: Array,
+    loss: Loss,
+    eta: float,
+    l1: float,
+    l2: float,
+    bias: bool,
+    l1_step: str = "proximal",
+) -> tuple[Params, Array]:
+    """The new parameters, and the gradients (B, K) that the rows gave."""
+    scores = np.asarray(X @ params.W.T, dtype=np.float64) + params.b
+    gradients = loss.value_and_gradient(scores, targets)[1]
+    G = gradients * weights[:, None] / len(weights)
+    new = params.copy()
+    new.W[...] = (1.0 - eta * l2) * params.W - eta * np.asarray(X.T @ G).T
+    if l1_step == "subgradient":
+        new.W[...] -= eta * l1 * np.sign(params.W)
+    elif l1 > 0:
+        new.W[...] = np.sign(new.W) * np.maximum(np.abs(new.W) - eta * l1, 0.0)
+    if bias:
+        new.b[:] -= eta * G.sum(axis=0)
+    return new, gradients
+
+
+def strengths(regularizer: Regularizer, alpha: float) -> tuple[float, float]:
+    """alpha l1 and alpha l2, which are all that the steps know of a penalty."""
+    known = regularizer.elastic
+    if known is None:
+        raise ValueError(
+            f"Steps of SGD serve penalties l1 |W|_1 + (l2/2) |W|^2 and '{regularizer.name}' is not one of them: minimize "
+            "the risk by 'lbfgs' (which needs its gradient) or 'fista' (its prox)."
+        )
+    return alpha * known.l1, alpha * known.l2
+
+
+def check_eta(eta: float, l2: float) -> None:
+    if not (eta > 0 and np.isfinite(eta)):
+        raise ValueError(f"eta (the step size) must be a finite number > 0, got {eta!r}.")
+    if eta * l2 > 1:
+        raise ValueError(
+            f"eta = {eta:g} is too large for alpha: the weights would be multiplied by 1 - eta * alpha = "
+            f"{1 - eta * l2:g} < 0. Take eta <= {1 / l2:g}."
+        )
