@@ -4,7 +4,7 @@ import argparse
 import json
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks import environment, report
@@ -49,9 +49,14 @@ def chosen(names: Sequence[str]) -> list[Contest]:
     return [c for c in CONTESTS if not names or any(c.name.startswith(name) for name in names)]
 
 
-def run(contests: Sequence[Contest], session: Session, command: str) -> list[report.Result]:
-    """All heats of the contests; each table is printed when it is done."""
-    results = []
+def run(
+    contests: Sequence[Contest],
+    session: Session,
+    command: str,
+    keep: Callable[[list[report.Result]], None] = lambda results: None,
+) -> list[report.Result]:
+    """All heats of the contests; each table is printed when it is done, and what is done is kept after each contest."""
+    results: list[report.Result] = []
     for contest in contests:
         session.say(f"\n== {contest.name}: {contest.title}")
         try:
@@ -62,6 +67,7 @@ def run(contests: Sequence[Contest], session: Session, command: str) -> list[rep
         except Exception as error:  # one contest that cannot be held must not end the others
             session.say(f"  {contest.name} was not held: {error}")
         session.say(f"  made by: {command} {contest.name}")
+        keep(results)
     return results
 
 
@@ -81,14 +87,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the homes end with us
     with Pool(args.threads) as pool:
         session = Session(options, pool, Cache(CACHE), lambda text: print(text, flush=True))
-        results = run(chosen(args.contests), session, f"python -m benchmarks{flags}")
+        run(
+            chosen(args.contests),
+            session,
+            f"python -m benchmarks{flags}",
+            lambda results: keep(args, results),
+        )
+    return 0
+
+
+def keep(args: argparse.Namespace, results: list[report.Result]) -> None:
+    """Write what is asked for, so that a run that is ended early loses one contest at most."""
     if args.json:
         args.json.write_text(
             json.dumps(report.as_json(results, environment.describe(args.threads)), indent=1)
         )
     if args.markdown and results:
         report.write_markdown(args.markdown, results, environment.line(args.threads))
-    return 0
 
 
 if __name__ == "__main__":

@@ -228,7 +228,7 @@ def test_contests_are_listed_and_chosen_by_name(capsys: pytest.CaptureFixture[st
 
 
 def test_every_contest_has_its_place_in_the_docs() -> None:
-    page = (ROOT / "docs" / "benchmarks.md").read_text()
+    page = (ROOT / "docs" / "benchmark-tables.md").read_text()
     for contest in CONTESTS:
         assert f"<!-- contest {contest.name} -->" in page
         assert f"<!-- end {contest.name} -->" in page

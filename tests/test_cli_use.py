@@ -13,8 +13,8 @@ pl = pytest.importorskip("polars")
 
 from nearline import load  # noqa: E402
 from nearline.cli._app import run  # noqa: E402
-from nearline.cli._reasons import reasons  # noqa: E402
 from nearline.data import read  # noqa: E402
+from nearline.explain import reasons  # noqa: E402
 
 WINE = load_wine()
 

@@ -182,7 +182,7 @@ def test_the_result():
         ({"boundary": "half"}, "Unknown boundary"),
         ({"ties": "coin"}, "Unknown ties"),
         ({"scoring": "f1"}, "Unknown scoring 'f1'.*'accuracy'"),
-        ({"folds": 1}, "between 2 and the number of rows"),
+        ({"folds": 1}, "between 2 and the number of rows that they divide"),
         ({"folds": "three"}, "Unknown folds 'three'.*'leave-one-out'"),
         ({"folds": [0, 1]}, r"one fold number for each of the 60 rows, got shape \(2,\)"),
         ({"folds": [0] * 60}, "at least 2 folds, got 1"),

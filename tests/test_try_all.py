@@ -548,7 +548,7 @@ def test_pure_noise_is_called_noise():
         ({"calibrate": "beta"}, "calibrate must be None"),
         ({"time_limit": 0}, "time_limit must be a number of seconds > 0"),
         ({"test": 1.5}, "test must be a share of the rows between 0 and 1, got 1.5"),
-        ({"folds": 1}, "folds must be between 2 and the number of training rows, 192, got 1"),
+        ({"folds": 1}, "folds must be between 2 and the number of rows that they divide, 192, got 1"),
         ({"folds": "many"}, "Unknown folds 'many'"),
         ({"split": "random"}, "Unknown split 'random'"),
         ({"scoring": "goodness"}, "Unknown scoring 'goodness'"),
@@ -571,7 +571,9 @@ def test_bad_labels():
         ValueError, match=r"1 labels are missing .NaN or None., the first in row 4 .counted from 1."
     ):
         fitted(X, missing)
-    with pytest.raises(ValueError, match="folds must be between 2 and the number of training rows, 2, got 5"):
+    with pytest.raises(
+        ValueError, match="folds must be between 2 and the number of rows that they divide, 2, got 5"
+    ):
         fitted(X[:3], np.array(["ant", "bee", "bee"]), test=0.9)
     with pytest.raises(ValueError, match=r"training part has 2 rows of 1 class.*too few to learn from"):
         fitted(X[:4], np.array(["bee", "bee", "ant", "ant"]), test=0.5, split="time")
@@ -757,7 +759,7 @@ def test_calibration_respects_rare_classes_and_groups():
         ({"seed": "a"}, "seed must be a whole number"),
         (
             {"folds": [(np.arange(100), np.arange(100, 240)), (np.arange(9), np.arange(9))]},
-            "folds divide the training part",
+            "of a contest those of the training part",
         ),
         ({"include": []}, "None was chosen"),
     ],

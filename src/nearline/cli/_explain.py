@@ -10,16 +10,14 @@ import numpy as np
 from nearline.cli._errors import UsageError, note
 from nearline.cli._numbers import FileRows
 from nearline.cli._reading import KEYS, Reading, files_of, model_reading, model_schema, parts, rows_of
-from nearline.cli._reasons import Reason, reasons
 from nearline.cli._shown import print_json
 from nearline.data import DataError
+from nearline.explain import Reason, facts, lines, reasons, sentence
 from nearline.files import inspect as inspected
 from nearline.files import load
 from nearline.selection.opened import fingerprint
 from nearline.visible import row_said, visible
 
-SHOWN = 10  # neighbors, columns or words
-STRONGEST, NEAREST = 3, 5  # of them in a sentence
 ROWS = 5  # rows that are explained where none is named
 
 
@@ -95,71 +93,21 @@ class Explainer:
 
     def sentence(self, reason: Reason) -> str:
         """A reason in a line."""
-        if reason.said:
-            return reason.said
-        if reason.neighbors:
-            near = reason.neighbors[:NEAREST]
-            return "near " + ", ".join(f"row {self.place(one['index'])} ({one['label']})" for one in near)
-        shares = reason.strongest(self.classes)[:STRONGEST]
-        return "; ".join(f"{_named(s)} ({reason.margin(s, self.classes):+.2f})" for s in shares)
+        return sentence(reason, self.classes, self.place)
 
     def text(self, row: str, reason: Reason, chance: float | None) -> str:
         """A reason as lines."""
-        head = f"row {row}: {visible(reason.label)}" + (
-            f" (probability {chance:.3f})" if chance is not None else ""
-        )
-        if reason.said:
-            return f"{head}\n  {reason.said}\n"
-        if reason.neighbors:
-            return "\n".join([head, *self._neighbors(reason), ""])
-        shares = reason.strongest(self.classes)
-        lead = sum(reason.margin(share, self.classes) for share in shares)
-        bias = 0.0 if reason.bias is None else self._lead(reason.bias, reason)
-        called = [visible(_named(share)) for share in shares[:SHOWN]]
-        width = max(map(len, called), default=4)
-        rows = [
-            f"  {name:<{width}}  {reason.margin(s, self.classes):+.3f}" for name, s in zip(called, shares)
-        ]
-        rest = sum(reason.margin(share, self.classes) for share in shares[SHOWN:])
-        if len(shares) > SHOWN:
-            rows.append(f"  {f'{len(shares) - SHOWN:,} others':<{width}}  {rest:+.3f}")
-        rows.append(f"  {'bias':<{width}}  {bias:+.3f}")
-        over = f"score of {visible(reason.label)} above that of {visible(reason.other)}"
-        said = f"  {over}: {lead + bias:+.3f}, of which"
-        return "\n".join([head, said, *rows, ""])
-
-    def _lead(self, by_class: Any, reason: Reason) -> float:
-        return float(by_class[self.classes.index(reason.label)] - by_class[self.classes.index(reason.other)])
-
-    def _neighbors(self, reason: Reason) -> list[str]:
-        lines = [f"  {len(reason.neighbors)} nearest training rows:"]
-        for one in reason.neighbors[:SHOWN]:
-            row = f"row {self.said(one['index'])}"
-            lines.append(
-                f"  {row:>10}  {visible(one['label'])}  distance {one['distance']:.4g}  vote {one['vote']:.3g}"
-            )
-            lines += [f"              {visible(shown)}" for shown in [self.shown(one["index"])] if shown]
-        if len(reason.neighbors) > SHOWN:
-            lines.append(f"  and {len(reason.neighbors) - SHOWN:,} more")
-        return lines
+        said = f" (probability {chance:.3f})" if chance is not None else ""
+        head = f"row {row}: {visible(reason.label)}{said}"
+        return "\n".join([head, *lines(reason, self.classes, self._neighbor), ""])
 
     def facts(self, reason: Reason, chance: float | None) -> dict[str, Any]:
         """A reason as JSON."""
         found: dict[str, Any] = {"label": reason.label, "probability": chance}
-        if reason.said:
-            return found | {"said": reason.said}
-        if reason.neighbors:
-            return found | {"neighbors": [self._neighbor_facts(one) for one in reason.neighbors]}
-        names = list(map(str, self.classes))
-        bias = [] if reason.bias is None else np.asarray(reason.bias).tolist()
-        return found | {
-            "other": reason.other,
-            "bias": dict(zip(names, bias)),
-            "shares": [
-                {"name": s.name, "value": s.value, "by_class": dict(zip(names, s.by_class.tolist()))}
-                for s in reason.strongest(self.classes)
-            ],
-        }
+        return found | facts(reason, self.classes, self._neighbor_facts)
+
+    def _neighbor(self, index: int) -> tuple[str, str | None]:
+        return f"row {self.said(index)}", self.shown(index)
 
     def _neighbor_facts(self, one: dict[str, Any]) -> dict[str, Any]:
         index = one["index"]
@@ -218,7 +166,3 @@ def _line(X: Any, i: int) -> str:
     if getattr(X, "columns", None) is not None:
         return ", ".join(f"{name} {value}" for name, value in islice(X.row(i, named=True).items(), 8))
     return " ".join(str(X[i]).split())[:100] if isinstance(X, list) else ""
-
-
-def _named(share: Any) -> str:
-    return share.name if share.value is None else f"{share.name} = {share.value}"

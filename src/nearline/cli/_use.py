@@ -9,7 +9,7 @@ import numpy as np
 
 from nearline.answers import answers_of
 from nearline.cli._errors import note
-from nearline.cli._explain import STRONGEST, Explainer
+from nearline.cli._explain import Explainer
 from nearline.cli._output import clean
 from nearline.cli._positive import label_of
 from nearline.cli._reading import (
@@ -24,6 +24,7 @@ from nearline.cli._reading import (
 from nearline.cli._shown import print_json
 from nearline.cli._sinks import check_ending, sink
 from nearline.data import DataError
+from nearline.explain.words import STRONGEST
 from nearline.files import inspect as inspected
 from nearline.files import load
 from nearline.selection.leaderboard import shown

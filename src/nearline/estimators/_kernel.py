@@ -8,6 +8,8 @@ from sklearn.utils.validation import check_is_fitted
 from nearline.arrays import Array
 from nearline.decision import decide
 from nearline.estimators._base import Classifier, class_weights, encoded
+from nearline.estimators._explained import by_class, expanded
+from nearline.explanation import Contributions
 from nearline.kept import Instance, Named, Numbers, Real, kept, require
 from nearline.kernels import Kernel, as_kernel
 from nearline.kernels._held import widths
@@ -148,6 +150,16 @@ class KernelScoring(KernelClassifier):
     def _scores(self, X: Any) -> Array:
         items = self._items(X)
         return self.expansion_.scores(items)
+
+    def explain(self, X: Any) -> Contributions:
+        """What each training item of the expansion adds to the score of each class."""
+        scores, labels = by_class(self._scores(X)), self.predict(X)
+        return expanded(self.expansion_, self._items(X), scores, labels, self.classes_, self._pairs)
+
+    @property
+    def _pairs(self) -> Array | None:
+        """The classes of each column of the expansion, where these are pairs."""
+        return None
 
 
 def count(items: Any) -> int:

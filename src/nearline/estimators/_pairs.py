@@ -23,6 +23,11 @@ class Pairs:
         """(pairs, C): which class is the first or second of which pair."""
         return np.eye(self.n_classes)[self.numbers[:, place]]
 
+    @property
+    def signs(self) -> Array:
+        """(C, pairs): 1 where a class is the second of a pair, -1 where it is the first."""
+        return (self._of(1) - self._of(0)).T
+
     def votes(self, F: Array) -> Array:
         """Number of pairs that speak for each class (n, C)."""
         second = (F >= 0).astype(np.float64)
@@ -30,7 +35,7 @@ class Pairs:
 
     def sums(self, F: Array) -> Array:
         """The sum of a class's scores over its pairs (n, C); very large ones are as good as 1e100, and can be added."""
-        return np.asarray(np.clip(F, -1e100, 1e100) @ (self._of(1) - self._of(0)))
+        return np.asarray(np.clip(F, -1e100, 1e100) @ self.signs.T)
 
     def choose(self, F: Array) -> Array:
         """Class numbers: most votes, ties by sums, then in class order."""

@@ -14,6 +14,8 @@ from sklearn.utils.validation import _check_y, check_consistent_length, check_is
 from nearline.answers import log_probabilities_of
 from nearline.arrays import Array, is_sparse
 from nearline.estimators._base import Classifier, encoded
+from nearline.estimators._explained import OfProblems, contributions
+from nearline.explanation import Contributions
 from nearline.kept import Instance, ListOf, Numbers, OrNone, Perhaps, is_complete, kept, require
 from nearline.validation import check_weights, validate_data
 
@@ -183,6 +185,24 @@ class Reduction(MetaEstimatorMixin, Classifier, ABC):
         """Label of each row, by the rule of the class."""
         winners = self._choose(self._two_class_scores(X))
         return self.classes_[winners]
+
+    def explain(self, X: Any) -> Contributions:
+        """What each two-class problem adds to each class: its score, or its vote."""
+        F = self._two_class_scores(X)
+        values, signs = self._parts(F)
+        scores = values @ signs.T
+        return contributions(
+            self._choose(F),
+            scores,
+            self.classes_,
+            of="problems",
+            bias=np.zeros(len(self.classes_)),
+            terms=OfProblems(values, signs),
+        )
+
+    @abstractmethod
+    def _parts(self, F: Array) -> tuple[Array, Array]:
+        """Of two-class scores F: what each problem adds (n, P), and to which class with which sign (C, P)."""
 
     def votes(self, X: Any) -> Array:
         """Number of two-class estimators that speak for each class, (n, C)."""

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from nearline.arrays import Array, Design, is_sparse
+from nearline.estimators._explained import OfFeatures, log_densities
 from nearline.estimators._generative import (
     OnlineGenerative,
     by_class_count,
@@ -339,6 +340,12 @@ class GaussianNB(OnlineGenerative):
         scores = decisive(scores)
         # In float64 also for float32 rows: log-likelihoods are large, and what counts is their difference.
         return scores[:, 1:] - scores[:, :1] if scores.shape[1] == 2 else scores
+
+    def _terms(self, X: Design) -> tuple[Array, OfFeatures]:
+        if self.shared_variance:
+            return super()._terms(X)
+        variance = np.broadcast_to(self.var_, self.theta_.shape)
+        return self._log_prior, OfFeatures(X, log_densities(self.theta_, variance), zeros=True)
 
     def _scores_dense(self, X: Array) -> Array:
         """-(1/2) sum_j (x_j - mu_cj)^2 / v_cj, in blocks that stay in cache while all classes see them.

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from nearline.arrays import Array, Design, is_sparse
 from nearline.estimators._covariance import SharedCovariance, ledoit_wolf
+from nearline.estimators._explained import OfFeatures, absolute
 from nearline.estimators._generative import (
     Generative,
     by_class_count,
@@ -200,6 +201,11 @@ class NearestCentroid(LinearModel):
         if scores.shape[1] == 2:
             scores = scores[:, 1:] - scores[:, :1]
         return scores.astype(X.dtype, copy=False)
+
+    def _terms(self, X: Design) -> tuple[Array, OfFeatures]:
+        if self.metric == "l2":
+            return super()._terms(X)
+        return self._offset, OfFeatures(X, absolute(self.centroids_), zeros=True)
 
 
 def _class_medians(X: Design, targets: Array, weights: Array, n_classes: int) -> Array:

@@ -7,7 +7,9 @@ import numpy as np
 
 from nearline.arrays import Array, owned
 from nearline.decision import decide
+from nearline.estimators._explained import by_class, expanded
 from nearline.estimators._kernel import MEMORY, KernelClassifier, count
+from nearline.explanation import Contributions
 from nearline.kept import Instance, Numbers, Real, Whole, kept, require
 from nearline.kernels.expansion import Expansion, values
 from nearline.scores import decisive
@@ -135,6 +137,12 @@ class GaussianProcessClassifier(KernelClassifier):
         ):  # the mean of the sigmoid is above 1/2 exactly where that of f is above 0
             return decide(self.expansion_.scores(items), self.classes_)
         return decide(self.predict_proba(X), self.classes_)
+
+    def explain(self, X: Any) -> Contributions:
+        """What each training item adds to the mean of the latent function of each class."""
+        items = self._items(X)
+        scores = by_class(self.expansion_.scores(items))
+        return expanded(self.expansion_, items, scores, self.predict(X), self.classes_)
 
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities (n, C), averaged over the posterior."""

@@ -10,6 +10,7 @@ from nearline.estimators.neighbors import KNeighborsClassifier
 from nearline.kept import Anything, Named, Numbers, Whole, kept, require
 from nearline.kernels._held import check_items
 from nearline.neighbors.ballots import Boundary, as_boundary
+from nearline.neighbors.explanation import Votes
 from nearline.neighbors.vote import Ties, as_ties
 from nearline.neighbors.weights import VoteWeights, as_weights
 
@@ -115,6 +116,10 @@ class KernelNeighborsClassifier(KernelClassifier):
     def predict(self, X: Any) -> Array:
         """Labels (n,)."""
         return self._by_parts(X, "predict")
+
+    def explain(self, X: Any) -> Votes:
+        """The neighbors behind each prediction, their votes, and which decisions had ties."""
+        return self._neighbors().explain(self.distances(self._items(X)))
 
     def _by_parts(self, X: Any, method: str) -> Array:
         items, answer = self._items(X), getattr(self._neighbors(), method)

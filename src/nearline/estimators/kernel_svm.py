@@ -187,6 +187,10 @@ class KernelSVM(KernelScoring):
             return np.asarray(self.classes_[Pairs(len(self.classes_)).choose(F)])
         return decide(F, self.classes_)
 
+    @property
+    def _pairs(self) -> Array | None:
+        return self.pairs_ if self._votes() else None
+
     def _votes(self) -> bool:
         return len(self.classes_) > 2 and self.pairs_ is not None
 

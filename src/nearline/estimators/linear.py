@@ -6,9 +6,11 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from nearline.arrays import Array
+from nearline.arrays import Array, Design
 from nearline.decision import decide
 from nearline.estimators._base import Classifier, class_weights, encoded
+from nearline.estimators._explained import OfFeatures, by_class, contributions, linear
+from nearline.explanation import Contributions
 from nearline.kept import (
     AnyOf,
     Flag,
@@ -66,6 +68,18 @@ class LinearModel(Classifier):
     def predict(self, X: Any) -> Array:
         """Labels: the second class where f >= 0, or the class of the largest score."""
         return decide(self._scores(X), self.classes_)
+
+    def explain(self, X: Any) -> Contributions:
+        """What each feature adds to the score of each class."""
+        F = self._scores(X)
+        codes = np.searchsorted(self.classes_, decide(F, self.classes_))
+        bias, terms = self._terms(self._validate_predict(X))
+        return contributions(codes, by_class(F), self.classes_, of="features", bias=bias, terms=terms)
+
+    def _terms(self, X: Design) -> tuple[Array, OfFeatures]:
+        """The bias (C,), and what features of checked rows add to it."""
+        b = by_class(self.intercept_[None].astype(np.float64))[0]
+        return b, OfFeatures(X, linear(self.coef_))
 
     def margins(self, X: Any, y: Any) -> Array:
         """Geometric margin of each labelled row; negative where the row is misclassified."""

@@ -10,7 +10,7 @@ from nearline.estimators._base import encoded
 from nearline.estimators._neighbors import ROWS, NeighborsModel
 from nearline.kept import Flag, Instance, Labels, Named, Numbers, kept, require
 from nearline.neighbors.ballots import Boundary, as_boundary
-from nearline.neighbors.explanation import Explanation, Voters
+from nearline.neighbors.explanation import Voters, Votes
 from nearline.neighbors.vote import Decision, Electorate, Ties, Vote, as_ties, voters
 from nearline.neighbors.weights import VoteWeights, as_weights
 from nearline.validation import validate_data
@@ -109,7 +109,7 @@ class KNeighborsClassifier(ClassifierMixin, NeighborsModel):
         """Shares of the vote (m, C)."""
         return self._decide(X).shares
 
-    def explain(self, X: Any) -> Explanation:
+    def explain(self, X: Any) -> Votes:
         """The neighbors behind each prediction, their votes, and which decisions had ties."""
         decisions: list[Any] = []
         parts: list[Voters] = []
@@ -120,7 +120,7 @@ class KNeighborsClassifier(ClassifierMixin, NeighborsModel):
         decision = Decision.joined(decisions, Q.shape[0])
         cast = Voters.joined(parts)
         lists = cast.lists(Q.shape[0])
-        return Explanation(
+        return Votes(
             self.classes_[decision.winners],
             lists(self._numbers(cast.rows)),
             lists(cast.distances),
@@ -221,7 +221,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborsModel):
             out[numbers] = vote.cast(found, self._multiplicities).mean(self._targets)
         return out[:, 0] if self._flat else out
 
-    def explain(self, X: Any) -> Explanation:
+    def explain(self, X: Any) -> Votes:
         """The neighbors behind each prediction, with their targets and votes."""
         Q, vote = self._queries(X), self._vote()
         out, tied, parts = np.empty((Q.shape[0], self._targets.shape[1])), np.empty(Q.shape[0], bool), []
@@ -231,7 +231,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborsModel):
             parts.append(Voters.of(cast, numbers))
         flat = Voters.joined(parts)
         lists, targets = flat.lists(Q.shape[0]), self._targets[flat.rows]
-        return Explanation(
+        return Votes(
             out[:, 0] if self._flat else out,
             lists(self._numbers(flat.rows)),
             lists(flat.distances),

@@ -91,6 +91,9 @@ class OneVsRest(Reduction):
         scores[:, self._claimants] = F
         return scores
 
+    def _parts(self, F: Array) -> tuple[Array, Array]:
+        return F, np.eye(len(self.classes_))[:, self._claimants]
+
     def _votes(self, F: Array) -> Array:
         votes = (self._scores(F) >= 0).astype(np.intp)
         if self._reference is not None:
@@ -200,6 +203,10 @@ class OneVsOne(Reduction):
             self.estimators_.append(self._fit_one(own, pair == j, weights, parameters))
             columns.append(rows)
         self._columns = columns if get_tags(self.estimator).input_tags.pairwise else None
+
+    def _parts(self, F: Array) -> tuple[Array, Array]:
+        votes = 0.5 * F if len(self.classes_) == 2 else np.where(F >= 0, 0.5, -0.5)
+        return votes, Pairs(len(self.classes_)).signs
 
     def _votes(self, F: Array) -> Array:
         return Pairs(len(self.classes_)).votes(F)

@@ -10,6 +10,8 @@ from nearline.arrays import Array, admitted, is_sparse
 from nearline.estimators._neighbors import ROWS, NeighborsModel
 from nearline.kept import Anything, Instance, OrNone, kept, require
 from nearline.neighbors.consensus import Consensus
+from nearline.neighbors.explanation import Votes
+from nearline.neighbors.lists import Ragged
 from nearline.validation import validate_data
 
 
@@ -102,6 +104,20 @@ class NeighborsTransfer(NeighborsModel):
         if self.consensus is None:
             return self._payloads(indices[:, 0])
         return [self._agreed(row) for row in indices]
+
+    def explain(self, X: Any) -> Votes:
+        """The k nearest rows behind each payload, with their payloads; each has one vote."""
+        distances, indices = self.kneighbors(self._seen(X))
+        m, k = indices.shape
+        starts, answers, labels = np.arange(0, (m + 1) * k, k), np.empty(m, object), np.empty(m * k, object)
+        for i, payload in enumerate(self.predict(X)):
+            answers[i] = payload
+        for i, payload in enumerate(self._payloads(indices.ravel())):
+            labels[i] = payload
+        near, far, votes, agreed = (
+            Ragged(starts, values) for values in (indices.ravel(), distances.ravel(), np.ones(m * k), labels)
+        )
+        return Votes(answers, near, far, votes, agreed, np.zeros(m, bool), np.zeros(m, bool))
 
     def _seen(self, X: Any) -> Any:
         if X is None:

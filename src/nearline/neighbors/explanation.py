@@ -1,4 +1,4 @@
-"""Explanation: the neighbors behind each prediction (SPEC F6)."""
+"""Votes: the neighbors behind each prediction."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,28 +6,25 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.explanation import Explanation
 from nearline.neighbors.ballots import Ballots
 from nearline.neighbors.lists import Ragged
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Votes(Explanation):
     """Who voted for each prediction. ``indices[i]``, ``distances[i]``, ``votes[i]``, ``labels[i]`` are those of query i.
 
     Rows that tie at the k-th distance are among them, with the portion of a vote that the boundary rule gives them. Votes
     of weights other than uniform are relative to the nearest neighbor's, which is 1.
     """
 
-    predictions: Array  # (m,) labels, or targets
     indices: Ragged  # rows of the training data, by distance
     distances: Ragged
     votes: Ragged
     labels: Ragged  # what the neighbors vote for
     boundary_ties: Array  # (m,) whether more rows were at the k-th distance than fit
     vote_ties: Array  # (m,) whether several classes had the most votes (of a regression: never)
-
-    def __len__(self) -> int:
-        return len(self.predictions)
 
     @property
     def boundary_tie_share(self) -> float:

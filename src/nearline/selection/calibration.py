@@ -6,13 +6,14 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, has_fit_parameter
 
 from nearline.answers import Answers, Known, log_odds, log_of, log_probabilities_of
 from nearline.arrays import Array, is_sparse
 from nearline.estimators._base import Classifier, encoded
 from nearline.estimators._reduction import _is_table
+from nearline.explanation import Explanation
 from nearline.kept import (
     Instance,
     Mapping,
@@ -195,7 +196,7 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
     ) -> tuple[Array, list[Evidence]]:
         """Row numbers, fold by fold, and what a model of the other folds says of them."""
         rows, parts = [], []
-        for train, test in as_folds(self.folds, codes, stratified=True, seed=self.seed):
+        for train, test in as_folds(self.folds, codes, seed=self.seed):
             missing = np.setdiff1d(codes, codes[train])
             if len(missing):
                 raise ValueError(
@@ -214,6 +215,12 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
         """The estimator's own labels."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(self._checked_rows(X, reset=False)))
+
+    @available_if(lambda self: callable(getattr(self.estimator, "explain", None)))  # type: ignore[untyped-decorator]
+    def explain(self, X: Any) -> Explanation:
+        """The estimator's own explanation: labels are its own."""
+        check_is_fitted(self)
+        return self.estimator_.explain(self._checked_rows(X, reset=False))
 
     def predict_proba(self, X: Any) -> Array:
         """Calibrated class probabilities (n, C)."""

@@ -6,7 +6,8 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.selection.calibration import CalibratedClassifier
-from nearline.selection.splits import FixedFolds, Split
+from nearline.selection.folds import Folds
+from nearline.selection.splits import Split
 
 MOST_FOLDS = 5
 MANY_ROWS, FEWER_FOLDS = 20_000, 3  # so many rows tell the calibrator enough on fewer folds
@@ -27,10 +28,10 @@ def cross_fitted(model: Any, codes: Array, groups: Any, split: Split) -> Calibra
     folds = _folds(codes, groups, split)
     tested = sum((np.bincount(codes[test], minlength=codes.max() + 1) > 0).astype(int) for _, test in folds)
     method = "auto" if np.min(tested) >= 2 else "temperature"
-    return CalibratedClassifier(model, method=method, folds=FixedFolds(folds), seed=split.seed)
+    return CalibratedClassifier(model, method=method, folds=folds, seed=split.seed)
 
 
-def _folds(codes: Array, groups: Any, split: Split) -> list[tuple[Array, Array]]:
+def _folds(codes: Array, groups: Any, split: Split) -> Folds:
     n_folds = MOST_FOLDS if len(codes) <= MANY_ROWS else FEWER_FOLDS
     most = int(np.bincount(codes).max()) if split.kind == "stratified" else len(codes) - 1
     if split.kind == "group":
@@ -43,4 +44,4 @@ def _folds(codes: Array, groups: Any, split: Split) -> list[tuple[Array, Array]]
         rest = np.setdiff1d(test[known], more)
         if len(rest):
             found.append((np.union1d(train, np.concatenate([test[~known], more])), rest))
-    return found
+    return Folds.of(found, len(codes))

@@ -20,9 +20,10 @@ from nearline.selection.families import Family, Fold
 from nearline.selection.families.alone import Own
 from nearline.selection.families.neighbors import NearestNeighbors
 from nearline.selection.families.paths import Path
+from nearline.selection.folds import Folds
 from nearline.selection.input import checked_labels
 from nearline.selection.scoring import Scorer, scorers_for
-from nearline.selection.splits import as_split
+from nearline.selection.splits import as_split, checked_groups
 from nearline.validation import check_array, indexable
 
 
@@ -261,12 +262,19 @@ class _Task:
         if len(classes) < 2:
             raise ValueError(f"There must be at least 2 classes, y has 1: {classes.tolist()[0]!r}.")
         scorers, positive = scorers_for(scoring, classes, codes, pos_label)
-        return cls(X, codes, classes, scorers, None if groups is None else np.asarray(groups), positive)
+        return cls(
+            X,
+            codes,
+            classes,
+            scorers,
+            None if groups is None else checked_groups(groups, len(codes)),
+            positive,
+        )
 
     def pairs(self, folds: Any, split: str, seed: int, repeats: int) -> Iterator[tuple[Array, Array]]:
         if not (isinstance(repeats, (int, np.integer)) and repeats >= 1):
             raise ValueError(f"repeats must be a whole number >= 1, got {repeats!r}.")
-        drawn: list[list[tuple[Array, Array]]] = []
+        drawn: list[Folds] = []
         for r in range(repeats):
             drawn.append(as_split(split, self.groups, seed + r).folds(self.codes, self.groups, folds))
             if r == 1 and all(np.array_equal(a[1], b[1]) for a, b in zip(drawn[0], drawn[1])):

@@ -11,6 +11,7 @@ from nearline.arrays import Array
 from nearline.estimators._base import class_weights
 from nearline.representations import Representation
 from nearline.selection.families import Fold, voters_of
+from nearline.selection.folds import Folds
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Rows:
     codes: Array
     classes: Array
     weights: Array | None
-    folds: list[tuple[Array, Array]]
+    folds: Folds
     independent: bool = True  # not of groups, nor in time
 
     @property

@@ -1,37 +1,57 @@
-"""Folds: which rows are left out together (SPEC H2)."""
+"""Folds: which rows are left out together. One parser for everyone who takes ``folds``, ``split`` and ``groups``.
 
+Folds are a number, "leave-one-out", each row's fold number, pairs of rows, or a scikit-learn splitter. How a number divides
+the rows is the split: "stratified" by class, "plain" (for targets), by "group", or in "time".
+"""
+
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 
 from nearline.arrays import Array
+
+Pairs = list[tuple[Array, Array]]  # (numbers of the training rows, numbers of the rows left out)
 
 
 @dataclass(frozen=True)
 class Folds:
-    """Pairs (numbers of the training rows, numbers of the rows left out)."""
+    """Pairs (numbers of the training rows, numbers of the rows left out); a scikit-learn splitter too."""
 
     n_rows: int
     numbers: Array | None  # (n,) each row's fold, where every row is left out once and else trained on
-    pairs: list[tuple[Array, Array]] | None = None
+    pairs: Pairs  # none where the numbers tell all: leaving out each of n rows would take n^2 numbers
+
+    @classmethod
+    def of(cls, pairs: Pairs, n_rows: int) -> "Folds":
+        """Pairs, or each row's fold where they divide the rows."""
+        numbers = partition(n_rows, pairs)
+        return cls(n_rows, numbers, pairs if numbers is None else [])
 
     def __len__(self) -> int:
-        return int(self.numbers.max()) + 1 if self.numbers is not None else len(self.pairs or [])
+        return len(self.pairs) if self.numbers is None else int(self.numbers.max(initial=-1)) + 1
 
     def __iter__(self) -> Iterator[tuple[Array, Array]]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, f: int) -> tuple[Array, Array]:
         if self.numbers is None:
-            yield from self.pairs or []
-            return
-        for test in self.tests():
-            yield np.setdiff1d(np.arange(self.n_rows), test, assume_unique=True), test
+            return self.pairs[f]
+        return np.flatnonzero(self.numbers != f), np.flatnonzero(self.numbers == f)
 
     def tests(self) -> list[Array]:
         """The rows left out by each fold."""
         if self.numbers is None:
-            return [test for _, test in self.pairs or []]
+            return [test for _, test in self.pairs]
         order = np.argsort(self.numbers, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.numbers))[:-1])
 
@@ -39,47 +59,147 @@ class Folds:
     def fewest(self) -> int:
         """Training rows of the fold that has the fewest."""
         if self.numbers is None:
-            return min(len(train) for train, _ in self.pairs or [])
+            return min(len(train) for train, _ in self.pairs)
         return int(self.n_rows - np.bincount(self.numbers).max())
 
-
-def as_folds(folds: Any, y: Array, *, stratified: bool, seed: int) -> Folds:
-    """Folds from a number, "leave-one-out", the number of each row's fold, or a scikit-learn splitter."""
-    n = len(y)
-    if isinstance(folds, str) and folds == "leave-one-out":
-        return _several(Folds(n, np.arange(n)))
-    if isinstance(folds, (int, np.integer)) and not isinstance(folds, bool):
-        if not 2 <= folds <= n:
-            raise ValueError(f"folds must be between 2 and the number of rows, {n}, got {folds}.")
-        kind = StratifiedKFold if stratified else KFold
-        folds = kind(int(folds), shuffle=True, random_state=seed)
-    if isinstance(folds, (list, tuple, np.ndarray)):
-        numbers = np.asarray(folds)
-        if numbers.shape != (n,):
+    def learnable(self, codes: Array) -> "Folds":
+        """Those with at least two classes to learn from."""
+        if self.numbers is not None and _classes_outside(self.numbers, codes, len(self)) > 1:
+            return self
+        kept = [(train, test) for train, test in self if len(np.unique(codes[train])) > 1]
+        if len(kept) < 2:
             raise ValueError(
-                f"folds must have one fold number for each of the {n} rows, got shape {numbers.shape}."
+                f"A mean with its deviation needs at least 2 folds with 2 classes to learn from, got {len(kept)}: give "
+                "more rows, or other folds."
             )
-        return _several(Folds(n, np.unique(numbers, return_inverse=True)[1]))
-    split = None if isinstance(folds, str) else getattr(folds, "split", None)
-    if split is None:
-        raise ValueError(
-            f"Unknown folds {folds!r}: give a number, 'leave-one-out', each row's fold number, or a scikit-learn splitter."
-        )
-    pairs = [(np.asarray(train), np.asarray(test)) for train, test in split(np.zeros((n, 1)), y)]
-    return _several(Folds(n, partition(n, pairs), pairs))
+        return self if len(kept) == len(self) else Folds.of(kept, self.n_rows)
+
+    def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[Array, Array]]:
+        """The pairs, for scikit-learn."""
+        return iter(self)
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """How many, for scikit-learn."""
+        return len(self)
 
 
-def partition(n: int, pairs: list[tuple[Array, Array]]) -> Array | None:
-    """Each row's fold, if every row is left out exactly once and trained on in all other folds."""
-    numbers = np.full(n, -1)
-    for f, (train, test) in enumerate(pairs):
-        if (numbers[test] >= 0).any() or len(np.union1d(train, test)) != n or len(train) + len(test) != n:
-            return None
-        numbers[test] = f
-    return numbers if (numbers >= 0).all() else None
+def as_folds(folds: Any, y: Array, *, split: str = "stratified", groups: Any = None, seed: int = 0) -> Folds:
+    """Folds of the rows whose labels, or targets, are ``y``."""
+    n = len(y)
+    if isinstance(folds, (int, np.integer)) and not isinstance(folds, bool):
+        folds = splitter(split, int(folds), y, groups, seed)
+    numbers = np.arange(n) if isinstance(folds, str) and folds == "leave-one-out" else _fold_numbers(folds, n)
+    if numbers is not None:
+        return _several(Folds(n, numbers, []))
+    if not isinstance(folds, str) and callable(getattr(folds, "split", None)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # classes with few rows: the checks say so
+            folds = list(folds.split(np.zeros((n, 1)), y, groups))
+    return _several(Folds.of([_checked(pair, n) for pair in _listed(folds)], n))
 
 
 def _several(folds: Folds) -> Folds:
     if len(folds) < 2:
         raise ValueError(f"A mean with its deviation needs at least 2 folds, got {len(folds)}.")
     return folds
+
+
+def splitter(split: str, n_folds: int, y: Array, groups: Any, seed: int) -> Any:
+    """A scikit-learn splitter of that many folds."""
+    n = len(y)
+    if not 2 <= n_folds <= n:
+        raise ValueError(
+            f"folds must be between 2 and the number of rows that they divide, {n}, got {n_folds}."
+        )
+    if split == "time":
+        return TimeSeriesSplit(n_folds)
+    if split == "plain":
+        return KFold(n_folds, shuffle=True, random_state=seed)
+    sizes = np.unique(y, return_counts=True)[1]
+    if split == "group":
+        n_groups = len(np.unique(groups))
+        if n_groups < n_folds:
+            raise ValueError(
+                f"folds={n_folds} by group need as many groups, got {n_groups}: take fewer folds."
+            )
+        common = int(sizes.min()) >= n_folds
+        return (
+            StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed) if common else GroupKFold(n_folds)
+        )
+    if sizes.max() < n_folds:
+        raise ValueError(
+            f"No class has as many rows as there are folds, {n_folds}: take fewer folds, or give more rows."
+        )
+    return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+
+
+def partition(n: int, pairs: Pairs) -> Array | None:
+    """Each row's fold, if every row is left out exactly once and trained on in all other folds."""
+    numbers = np.full(n, -1)
+    for f, (train, test) in enumerate(pairs):
+        there = np.zeros(n, dtype=bool)
+        there[train] = there[test] = True
+        if len(train) + len(test) != n or not there.all() or (numbers[test] >= 0).any():
+            return None
+        numbers[test] = f
+    return numbers if (numbers >= 0).all() else None
+
+
+def _classes_outside(numbers: Array, codes: Array, n_folds: int) -> int:
+    """Classes that the fold which leaves the fewest of them has to train on."""
+    counts = np.zeros((int(codes.max()) + 1, n_folds), dtype=np.intp)
+    np.add.at(counts, (codes, numbers), 1)
+    return int((counts.sum(axis=1, keepdims=True) > counts).sum(axis=0).min())
+
+
+def _fold_numbers(folds: Any, n: int) -> Array | None:
+    """Each row's fold, counted from 0, if folds are one value for each row."""
+    several = isinstance(folds, (list, tuple)) and len(folds) > 0
+    if not (isinstance(folds, np.ndarray) or (several and all(np.isscalar(number) for number in folds))):
+        return None
+    values = np.asarray(folds)
+    if values.shape != (n,):
+        raise ValueError(
+            f"folds must have one fold number for each of the {n} rows, got shape {values.shape}."
+        )
+    return np.unique(values, return_inverse=True)[1]
+
+
+def _listed(folds: Any) -> list[Any]:
+    pairs = [] if isinstance(folds, (str, bytes)) else list(folds) if np.iterable(folds) else []
+    if not pairs or not all(isinstance(pair, (tuple, list, np.ndarray)) and len(pair) == 2 for pair in pairs):
+        raise ValueError(
+            f"Unknown folds {folds!r}: give a number, 'leave-one-out', each row's fold number, a list of pairs (training "
+            "rows, test rows), or a scikit-learn splitter."
+        )
+    return pairs
+
+
+def _checked(pair: Any, n: int) -> tuple[Array, Array]:
+    """Row numbers from row numbers or masks: both parts have rows, all of the data, and none in common."""
+    train, test = (_row_numbers(part, n) for part in pair)
+    common = np.zeros(n, dtype=bool)
+    common[train] = True
+    twice = int(np.count_nonzero(common[test]))
+    if not len(train) or not len(test) or twice:
+        raise ValueError(
+            f"folds are pairs (training rows, test rows), got one of {len(train)} and {len(test)} rows with {twice} in "
+            "common: both need rows, and none may be in both."
+        )
+    return train, test
+
+
+def _row_numbers(part: Any, n: int) -> Array:
+    rows = np.asarray(part)
+    if rows.dtype == bool and rows.shape == (n,):
+        return np.flatnonzero(rows)
+    if rows.ndim != 1 or (len(rows) and not np.issubdtype(rows.dtype, np.integer)):
+        raise ValueError(
+            f"folds are pairs of row numbers, or of masks of {n} rows, got an array of {rows.dtype} of shape {rows.shape}."
+        )
+    if len(rows) and not (rows.min() >= 0 and rows.max() < n):
+        raise ValueError(
+            f"folds has row numbers that are not among 0 to {n - 1}: folds divide {n} rows, of a contest those of "
+            "the training part (with test=None all rows)."
+        )
+    return rows.astype(np.intp)

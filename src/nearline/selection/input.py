@@ -99,17 +99,6 @@ def check_classes(y: Array) -> None:
         )
 
 
-def checked_groups(groups: Any, n: int) -> Array:
-    """Group labels (n,) as numbers; rows without one are refused."""
-    given = np.asarray(groups)
-    if given.ndim != 1 or len(given) != n:
-        raise ValueError(f"groups must have one label for each of the {n} rows, got shape {given.shape}.")
-    missing = np.array([label is None or label != label for label in given.tolist()])
-    if missing.any():
-        raise ValueError(f"{int(missing.sum())} rows have no group (NaN or None): give each row one.")
-    return np.unique(given.astype(str) if given.dtype == object else given, return_inverse=True)[1]
-
-
 def check_options(contest: Any) -> None:
     """Parameters of a contest that need no look at the data."""
     choices: dict[str, tuple[Any, ...]] = {

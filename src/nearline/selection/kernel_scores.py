@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 
 from nearline.arrays import Array
 from nearline.estimators import KernelLeastSquares, KernelLogisticRegression, KernelSVM
@@ -13,7 +12,9 @@ from nearline.kernels import RBF, Kernel, as_kernel
 from nearline.selection.edges import Edge, edge_of, equally_best
 from nearline.selection.families import Fold
 from nearline.selection.families.kernels import KernelFamily, KernelLogistic, KernelRidge, SupportVectors
+from nearline.selection.folds import as_folds
 from nearline.selection.path import checked_alphas
+from nearline.selection.splits import drawn_as
 
 FAMILIES_OF: dict[type[Any], type[KernelFamily]] = {
     KernelSVM: SupportVectors,
@@ -54,7 +55,16 @@ class KernelScores:
 
 
 def kernel_scores(
-    machine: Any, X: Any, y: Any, kernels: Any, alphas: Any, *, folds: Any = 5, seed: int = 0
+    machine: Any,
+    X: Any,
+    y: Any,
+    kernels: Any,
+    alphas: Any,
+    *,
+    folds: Any = 5,
+    split: str = "auto",
+    groups: Any = None,
+    seed: int = 0,
 ) -> KernelScores:
     """Cross-validate a kernel machine over kernels and alphas.
 
@@ -68,7 +78,10 @@ def kernel_scores(
     X, y : rows, strings or trees as the kernels take them, and labels.
     kernels : a list of kernels or their names.
     alphas : the grid.
-    folds : a number (stratified, shuffled by ``seed``) or a scikit-learn splitter.
+    folds : a number (stratified, shuffled by ``seed``), "leave-one-out", an array with the number of each row's fold, a
+        list of pairs (training rows, test rows), or a scikit-learn splitter.
+    split, groups : how a number of folds divides the rows: "stratified" by class; "group", rows of one group together; or
+        "time", where rows are in the order of time. "auto" is by group where ``groups`` are given.
 
     Examples
     --------
@@ -94,13 +107,11 @@ def kernel_scores(
             "sklearn.model_selection.GridSearchCV for others."
         )
     classes, codes = encoded(np.asarray(y))
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed) if isinstance(folds, int) else folds
+    drawn = as_folds(folds, codes, **drawn_as(split, groups, len(codes)), seed=seed).learnable(codes)
     # By class: then a machine's rows are blocks of the Gram matrix.
     order = np.argsort(codes, kind="stable")
     place = np.argsort(order, kind="stable")
-    pairs = [
-        tuple(np.sort(place[part]) for part in pair) for pair in splitter.split(np.zeros(len(codes)), codes)
-    ]
+    pairs = [tuple(np.sort(place[part]) for part in pair) for pair in drawn]
     codes = codes[order]
     grid = checked_alphas(alphas)
     shape = len(given), len(grid), len(pairs)

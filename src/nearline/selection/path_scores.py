@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -15,7 +14,9 @@ from nearline.estimators.linear import LinearClassifier
 from nearline.selection.edges import ROUNDS, Axis, Edge, edge_of, equally_best
 from nearline.selection.families import Fold
 from nearline.selection.families.paths import Path
+from nearline.selection.folds import as_folds
 from nearline.selection.path import checked_alphas
+from nearline.selection.splits import drawn_as
 from nearline.tiles import side_by_side, steps
 from nearline.validation import indexable
 
@@ -75,6 +76,8 @@ def path_scores(
     alphas: Any = None,
     *,
     folds: Any = 5,
+    split: str = "auto",
+    groups: Any = None,
     transformer: Any = None,
     seed: int = 0,
 ) -> PathScores:
@@ -88,7 +91,10 @@ def path_scores(
     X, y : rows (array, sparse matrix or table) and labels of any kind.
     alphas : the grid. None is two a decade from 1 to 1e-6 and, where the best stands at an end, a power of ten further
         on the same folds, at most three times.
-    folds : a number (stratified, shuffled by ``seed``) or a scikit-learn splitter.
+    folds : a number (stratified, shuffled by ``seed``), "leave-one-out", an array with the number of each row's fold, a
+        list of pairs (training rows, test rows), or a scikit-learn splitter.
+    split, groups : how a number of folds divides the rows: "stratified" by class; "group", rows of one group together; or
+        "time", where rows are in the order of time. "auto" is by group where ``groups`` are given.
     transformer : any scikit-learn transformer, fitted on the training rows of each fold only.
 
     Examples
@@ -103,13 +109,13 @@ def path_scores(
     X, y = indexable(X, np.asarray(y))
     check_classification_targets(y)
     grid = checked_alphas(DEFAULT if alphas is None else alphas)
-    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed) if isinstance(folds, int) else folds
-    pairs = list(splitter.split(np.zeros(len(y)), y))
+    codes = encoded(y)[1]
+    pairs = as_folds(folds, codes, **drawn_as(split, groups, len(y)), seed=seed).learnable(codes)
 
     def scored(some: Array) -> PathScores:
         columns = side_by_side(
             lambda pair: _fold(model, X, y, some, pair[0], pair[1], transformer),
-            pairs,
+            list(pairs),
             cells=X.nnz if is_sparse(X) else np.prod(np.shape(X)),
         )
         scores, gaps = (np.column_stack(part) for part in zip(*columns))

@@ -1,35 +1,15 @@
 """Splits: the test rows that are locked away, and the folds on which candidates are compared (SPEC H1, H2)."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import (
-    GroupKFold,
-    GroupShuffleSplit,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    TimeSeriesSplit,
-)
+from sklearn.model_selection import GroupShuffleSplit
 
 from nearline.arrays import Array
+from nearline.selection.folds import Folds, as_folds
 
 SPLITS = ("auto", "stratified", "group", "time")
-
-
-@dataclass(frozen=True)
-class FixedFolds:
-    """Folds that are decided already, as a scikit-learn splitter."""
-
-    pairs: list[tuple[Array, Array]]
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> list[tuple[Array, Array]]:
-        """Pairs of row numbers."""
-        return self.pairs
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        return len(self.pairs)
 
 
 @dataclass(frozen=True)
@@ -87,56 +67,9 @@ class Split:
         parts = [rng.permutation(np.flatnonzero(codes == c))[:size] for c, size in enumerate(sizes)]
         return np.concatenate(parts)
 
-    def folds(self, codes: Array, groups: Array | None, folds: Any) -> list[tuple[Array, Array]]:
-        """Pairs of row numbers (training, left out)."""
-        if isinstance(folds, (int, np.integer)) and not isinstance(folds, bool):
-            folds = self._splitter(codes, groups, int(folds))
-        split = None if isinstance(folds, str) else getattr(folds, "split", None)
-        if split is not None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # classes with few rows: the checks say so
-                folds = list(split(np.zeros((len(codes), 1)), codes, groups))
-        try:
-            pairs = [
-                (np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp)) for train, test in folds
-            ]
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"Unknown folds {folds!r}: give a number, a scikit-learn splitter, or a list of pairs of row numbers."
-            ) from error
-        for train, test in pairs:
-            if (
-                max(train.max(initial=0), test.max(initial=0)) >= len(codes)
-                or min(train.min(initial=0), test.min(initial=0)) < 0
-            ):
-                raise ValueError(
-                    f"folds has row numbers that are not among 0 to {len(codes) - 1}: folds divide the training part, "
-                    f"{len(codes)} rows; with test=None that is all rows."
-                )
-        return _usable(pairs, codes)
-
-    def _splitter(self, codes: Array, groups: Array | None, n_folds: int) -> Any:
-        n = len(codes)
-        if not 2 <= n_folds <= n:
-            raise ValueError(f"folds must be between 2 and the number of training rows, {n}, got {n_folds}.")
-        if self.kind == "time":
-            return TimeSeriesSplit(n_folds)
-        if self.kind == "group":
-            assert groups is not None
-            n_groups = len(np.unique(groups))
-            if n_groups < n_folds:
-                raise ValueError(
-                    f"folds={n_folds} by group need as many groups, got {n_groups}: take fewer folds."
-                )
-            common = int(np.bincount(codes).min()) >= n_folds
-            if common:
-                return StratifiedGroupKFold(n_folds, shuffle=True, random_state=self.seed)
-            return GroupKFold(n_folds)
-        if np.bincount(codes).max() < n_folds:
-            raise ValueError(
-                f"No class has as many rows as there are folds, {n_folds}: take fewer folds, or give more rows."
-            )
-        return StratifiedKFold(n_folds, shuffle=True, random_state=self.seed)
+    def folds(self, codes: Array, groups: Array | None, folds: Any) -> Folds:
+        """Folds with at least two classes to learn from."""
+        return as_folds(folds, codes, split=self.kind, groups=groups, seed=self.seed).learnable(codes)
 
 
 def as_split(split: str, groups: Any, seed: int) -> Split:
@@ -155,12 +88,19 @@ def as_split(split: str, groups: Any, seed: int) -> Split:
     return Split(split, seed)
 
 
-def _usable(pairs: list[tuple[Array, Array]], codes: Array) -> list[tuple[Array, Array]]:
-    """Folds that have rows to test on and at least two classes to learn from."""
-    kept = [(train, test) for train, test in pairs if len(test) and len(np.unique(codes[train])) > 1]
-    if len(kept) < 2:
-        raise ValueError(
-            f"A mean with its deviation needs at least 2 folds with 2 classes to learn from, got {len(kept)}: give more "
-            "rows, or other folds."
-        )
-    return kept
+def checked_groups(groups: Any, n: int) -> Array:
+    """Group labels (n,) as numbers; rows without one are refused."""
+    given = np.asarray(groups)
+    if given.ndim != 1 or len(given) != n:
+        raise ValueError(f"groups must have one label for each of the {n} rows, got shape {given.shape}.")
+    missing = np.array([label is None or label != label for label in given.tolist()])
+    if missing.any():
+        raise ValueError(f"{int(missing.sum())} rows have no group (NaN or None): give each row one.")
+    return np.unique(given.astype(str) if given.dtype == object else given, return_inverse=True)[1]
+
+
+def drawn_as(split: str, groups: Any, n_rows: int, *, labels: bool = True) -> dict[str, Any]:
+    """``split`` and ``groups`` as :func:`as_folds` takes them; targets that are no labels are not stratified."""
+    known = None if groups is None else checked_groups(groups, n_rows)
+    kind = as_split(split, known, 0).kind
+    return {"split": kind if labels or kind != "stratified" else "plain", "groups": known}

@@ -22,6 +22,7 @@ from nearline.neighbors.metrics import Metric, Precomputed, as_metric
 from nearline.neighbors.vote import Electorate, Prior, Vote, as_ties
 from nearline.neighbors.weights import as_weights
 from nearline.selection.folds import Folds, as_folds
+from nearline.selection.splits import drawn_as
 from nearline.selection.sweep_result import Sweep
 from nearline.validation import check_array, indexable
 
@@ -34,6 +35,8 @@ def sweep(
     weights: Any = ("uniform",),
     folds: Any = 5,
     *,
+    split: str = "auto",
+    groups: Any = None,
     boundary: Any = "share",
     ties: Any = "nearest",
     algorithm: Any = "auto",
@@ -54,6 +57,8 @@ def sweep(
         such as ``Mahalanobis("within")``, learns from the training rows of each fold, at the price of a search for each.
     folds : a number (stratified for labels, shuffled by ``seed``), "leave-one-out", an array with the number of each row's
         fold, a list of pairs (training rows, test rows), or a scikit-learn splitter.
+    split, groups : how a number of folds divides the rows: "stratified" by class; "group", rows of one group together; or
+        "time", where rows are in the order of time. "auto" is by group where ``groups`` are given.
     boundary, ties, algorithm : as for :class:`nearline.KNeighborsClassifier`.
     scoring : "accuracy"; for targets "r2" or "neg_mean_squared_error".
     transformer : any scikit-learn transformer, fitted on the training rows of each fold only; then every fold has a search
@@ -73,9 +78,10 @@ def sweep(
     if transformer is None:
         X = check_array(X, **ROWS)
     task = _task(y, scoring, prior=isinstance(as_ties(ties), Prior))
-    split = as_folds(_as_pairs(folds), y, stratified=scoring == "accuracy", seed=seed)
-    task.check(split)
-    grid = _checked_ks(ks, split.fewest)
+    how = drawn_as(split, groups, len(y), labels=scoring == "accuracy")
+    drawn = as_folds(folds, y, **how, seed=seed)
+    task.check(drawn)
+    grid = _checked_ks(ks, drawn.fewest)
     chosen, given = _listed(metrics, "metrics"), _listed(weights, "weights")
     votes = [
         [
@@ -88,16 +94,16 @@ def sweep(
         for metric in chosen
     ]
     shape = len(chosen), len(given), len(grid)
-    scores, boundary_ties = np.empty((*shape, len(split))), np.zeros((shape[0], shape[2]))
+    scores, boundary_ties = np.empty((*shape, len(drawn))), np.zeros((shape[0], shape[2]))
     vote_ties, seconds, search_seconds = np.zeros(shape), np.zeros(shape), np.zeros(shape[0])
     for i, metric in enumerate(chosen):
         begin = perf_counter()
         labels = y if scoring == "accuracy" else None
-        for part in _parts(X, y, labels, split, as_metric(metric), algorithm, transformer):
+        for part in _parts(X, y, labels, drawn, as_metric(metric), algorithm, transformer):
             outcome = _outcome(task, part, votes[i], boundary_ties[i], vote_ties[i], seconds[i])
             task.score(outcome, part, scores[i])
         search_seconds[i] = perf_counter() - begin - seconds[i].sum()
-    n_queries = sum(map(len, split.tests()))
+    n_queries = sum(map(len, drawn.tests()))
     ties_and_seconds = boundary_ties / n_queries, vote_ties / n_queries, search_seconds, seconds
     rules = _unusual(boundary=boundary, algorithm=algorithm, ties=ties)
     if scoring != "accuracy":  # means of targets have no ties of votes
@@ -262,35 +268,6 @@ def _unusual(**rules: Any) -> dict[str, Any]:
     """Those that differ from what a model has by default."""
     usual = {"boundary": "share", "ties": "nearest", "algorithm": "auto"}
     return {name: rule for name, rule in rules.items() if rule != usual[name]}
-
-
-@dataclass(frozen=True)
-class Given:
-    """Pairs (training rows, test rows) as a scikit-learn splitter."""
-
-    pairs: Any
-
-    def split(self, X: Any, y: Any) -> Iterator[tuple[Array, Array]]:
-        """The pairs, as numbers of rows."""
-        every = np.arange(len(y))
-        for pair in self.pairs:
-            train, test = (every[np.asarray(part)] for part in pair)
-            if not len(train) or not len(test) or len(np.intersect1d(train, test)):
-                raise ValueError(
-                    f"folds are pairs (training rows, test rows), got one of {len(train)} and {len(test)} rows with "
-                    f"{len(np.intersect1d(train, test))} in common: both need rows, and none may be in both."
-                )
-            yield train, test
-
-
-def _as_pairs(folds: Any) -> Any:
-    """Pairs of row numbers (or masks) as a splitter; other folds as they are."""
-    pairs = isinstance(folds, (list, tuple)) and len(folds) > 0
-    return Given(folds) if pairs and all(_is_fold(pair) for pair in folds) else folds
-
-
-def _is_fold(pair: Any) -> bool:
-    return isinstance(pair, (tuple, list)) and len(pair) == 2 and all(np.ndim(part) == 1 for part in pair)
 
 
 def _listed(values: Any, name: str) -> list[Any]:

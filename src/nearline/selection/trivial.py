@@ -8,6 +8,7 @@ import numpy as np
 from nearline.answers import Answers, Known
 from nearline.arrays import Array
 from nearline.selection.comparison import Hits, indistinguishable, mcnemar
+from nearline.selection.folds import Folds
 from nearline.selection.intervals import Block, Interval
 from nearline.selection.intervals.bootstrap import bootstrap
 from nearline.selection.scoring import SCORERS, Scorer
@@ -151,7 +152,7 @@ def against_on_folds(
 
 
 def trivial_on_folds(
-    folds: list[tuple[Array, Array]], codes: Array, weights: Array | None, classes: Array, scorer: Scorer
+    folds: Folds, codes: Array, weights: Array | None, classes: Array, scorer: Scorer
 ) -> tuple[Array, Array]:
     """Scores of the trivial answers on each fold, and which rows left out they have right."""
     scores, right = [], []

@@ -24,8 +24,8 @@ from nearline.selection.contest import LATE, Contest, Rules
 from nearline.selection.cross_fitting import cross_fitted, gives_probabilities
 from nearline.selection.families import families
 from nearline.selection.fold_data import Rows, fitting_weights
-from nearline.selection.folds import partition
-from nearline.selection.input import NUMERIC, check_classes, check_options, checked_groups, checked_rows
+from nearline.selection.folds import Folds
+from nearline.selection.input import NUMERIC, check_classes, check_options, checked_rows
 from nearline.selection.last_fit import Fitted, fit_after_interrupt, last_fit
 from nearline.selection.leaderboard import Entry, Leaderboard, right_rows
 from nearline.selection.opened import LockedRows, Opened, fingerprint, intervals_of
@@ -33,7 +33,7 @@ from nearline.selection.openings import check_record, model_key, record_opening
 from nearline.selection.progress import as_progress
 from nearline.selection.remarks import TRIVIAL, grid_ends, no_better
 from nearline.selection.scoring import as_scorers, scorers_for
-from nearline.selection.splits import FixedFolds, as_split
+from nearline.selection.splits import as_split, checked_groups
 from nearline.selection.trivial import (
     Against,
     FoldScores,
@@ -200,7 +200,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         groups = None if groups is None else groups[train]
         self._folds = self._split.folds(codes, groups, self.folds)
         # Rows left out several times, or folds in time that a splitter draws, are no independent rows.
-        independent = self._split.kind == "stratified" and partition(len(codes), self._folds) is not None
+        independent = self._split.kind == "stratified" and self._folds.numbers is not None
         weights = None if weights is None else weights[train]
         rows = Rows(part, codes, self.classes_, weights, self._folds, independent)
         if self.calibrate not in (None, "needed"):
@@ -240,10 +240,8 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             folds = self._calibration_folds(codes, groups)
             model = CalibratedClassifier(model, method=self.calibrate, folds=folds, seed=self.seed)
         model = model.fit(X, self.classes_[codes], weights)
-        if isinstance(model, CalibratedClassifier) and isinstance(model.folds, FixedFolds):
-            model.set_params(
-                folds=len(model.folds.pairs)
-            )  # the pairs are of these rows, which the model outlives
+        if isinstance(model, CalibratedClassifier) and isinstance(model.folds, Folds):
+            model.set_params(folds=len(model.folds))  # the pairs are of these rows, which the model outlives
         return model
 
     def _calibration_folds(self, codes: Array, groups: Any) -> Any:
@@ -257,7 +255,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             )
         if self._split.kind == "stratified":
             return n_folds
-        return FixedFolds(self._split.folds(codes, groups, n_folds))
+        return self._split.folds(codes, groups, n_folds)
 
     def _lock(self, X: Any, y: Array, groups: Any, weights: Any) -> None:
         """Divide the rows, before anything else looks at them."""

@@ -1,0 +1,85 @@
+"""Origins: which column, word or pixel each feature of a representation comes from."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.representations import TableEncoder, is_frame
+from nearline.representations.texts import Documents
+
+
+@dataclass(frozen=True)
+class Origins:
+    """What the model's features are to the person who made the data."""
+
+    names: list[str]  # of columns, features or words
+    owners: Array  # (D,): the number of the name that each feature belongs to
+    values: bool  # whether the row's own value says something
+
+    def value(self, X: Any, row: int, owner: int) -> str | None:
+        """What the row has under a name."""
+        if not self.values:
+            return None
+        if is_frame(X):
+            found = X[self.names[owner]][row]
+        elif owner < X.shape[1]:
+            found = X[row, owner]
+        else:
+            return None
+        return "missing" if found is None or found != found else _short(found)
+
+    def together(self, numbers: Array, terms: Array) -> tuple[Array, Array]:
+        """Names that have terms, and their sums (C, names)."""
+        if len(self.owners) == len(self.names):  # each feature has a name of its own
+            return self.owners[numbers], terms
+        owners, place = np.unique(self.owners[numbers], return_inverse=True)
+        totals = np.zeros((len(owners), len(terms)))
+        np.add.at(totals, place, terms.T)
+        return owners, totals.T
+
+
+def origins(representation: Any, columns: Any = None, shape: Any = None) -> Origins:
+    """Of a fitted representation. ``columns``: names of the columns of a table of numbers; ``shape``: of an image."""
+    steps = getattr(representation, "steps", [(None, representation)])
+    of = OF_KIND.get(type(steps[0][1]))
+    return _of_numbers(representation, columns, shape) if of is None else of(representation)
+
+
+def _of_table(encoder: Any) -> Origins:
+    codes = encoder.encoding_.codes
+    owners = np.repeat(np.arange(len(codes)), [len(code.names) for code in codes.values()])
+    return Origins(list(codes), owners, True)
+
+
+def _of_texts(pipeline: Any) -> Origins:
+    words = [repr(str(word)) for word in pipeline.get_feature_names_out()]
+    return Origins(words, np.arange(len(words)), False)
+
+
+OF_KIND: dict[type[Any], Callable[[Any], Origins]] = {TableEncoder: _of_table, Documents: _of_texts}
+
+
+def _of_numbers(representation: Any, columns: Any, shape: Any) -> Origins:
+    names = list(columns) if columns is not None else _places(representation.n_features_in_, shape)
+    out = [str(name) for name in representation.get_feature_names_out(np.array(names, dtype=object))]
+    place = {name: j for j, name in enumerate(names)}
+    # a column that tells where values are missing belongs to the column that misses them
+    owners = np.array([place[name.removeprefix("missingindicator_")] for name in out])
+    return Origins(names, owners, True)
+
+
+def _places(wide: int, shape: Any) -> list[str]:
+    """Names of features without names: places of pixels, or numbers counted from 1."""
+    sides = list(shape or ())
+    if len(sides) < 2 or int(np.prod(sides)) != wide:
+        return [f"feature {j + 1}" for j in range(wide)]
+    places = np.indices(sides).reshape(len(sides), -1).T + 1
+    return ["pixel " + ", ".join(map(str, place)) for place in places.tolist()]
+
+
+def _short(value: Any) -> str:
+    text = f"{value:.4g}" if isinstance(value, (float, np.floating)) else str(value)
+    return text if len(text) <= 40 else text[:37] + "..."
