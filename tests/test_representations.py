@@ -580,3 +580,41 @@ def test_newsgroups(shared_data):
     for mine, theirs in zip(words.prepare(texts).fold(train, test), expected):
         np.testing.assert_array_equal(mine.indptr, theirs.indptr)
         assert abs(mine - theirs).max() <= 1e-6
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (1, 5), (2, 2)])
+def test_runs_are_counted_as_scikit_learn_counts_them(sizes):
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    from nearline.representations._runs import count_runs
+
+    texts = ["Der Fluß FLOSS  ab\tund auf", "", "ΟΔΟΣ ΣΟΦΟΣ İx a", "a a a bb\u00a0bb", "x\x1cy \u2003 z"] * 3
+    counter = CountVectorizer(analyzer="char_wb", ngram_range=sizes)
+    expected = counter.fit_transform(texts)
+    counts, runs = count_runs(texts, *sizes)
+    np.testing.assert_array_equal(counts.toarray(), expected.toarray())
+    assert runs.tolist() == counter.get_feature_names_out().tolist()
+    nothing, none = count_runs(["", " "], *sizes)
+    assert (nothing.shape, nothing.nnz, none.tolist()) == ((2, 1), 0, [""])
+
+
+def test_texts_of_a_table_are_counted_once_for_all_scales(monkeypatch):
+    from nearline.representations import _codes, _columns
+
+    frame = pd.DataFrame({"text": [f"word{i} and word{i % 7}" for i in range(300)], "size": np.arange(300.0)})
+    counted, learned = [], []
+    count, learn = _columns.count_runs, _codes.randomized_svd
+    monkeypatch.setattr(_columns, "count_runs", lambda *a: counted.append(1) or count(*a))
+    monkeypatch.setattr(_codes, "randomized_svd", lambda *a, **k: learned.append(1) or learn(*a, **k))
+    ways = [REPRESENTATIONS[name] for name in ("table", "table-minmax", "table-quantile")]
+    assert len({way.reading for way in ways}) == 1
+    read = ways[0].read(frame)
+    train, test = np.arange(200), np.arange(200, 300)
+    shared = [way.prepared(read).fold(train, test) for way in ways]
+    assert (len(counted), len(learned)) == (1, 1)
+    for way, rows in zip(ways, shared, strict=True):
+        for one, alone in zip(rows, way.prepare(frame).fold(train, test), strict=True):
+            np.testing.assert_array_equal(one, alone)
+    before = len(counted)
+    TableEncoder().fit_transform(frame)
+    assert len(counted) == before + 1

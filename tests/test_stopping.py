@@ -6,6 +6,7 @@ import threading
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
@@ -162,7 +163,7 @@ QUICK = ["majority", "nearest centroid", "k-NN, L2", "logistic, L2"]
 
 
 def contest_of(**options):
-    return TryThemAll("quick", **{"include": QUICK, "progress": "silent", "folds": 3} | options)
+    return TryThemAll(**{"preset": "quick", "include": QUICK, "progress": "silent", "folds": 3} | options)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.4, 0.7, 0.95])
@@ -228,12 +229,15 @@ def test_a_winner_that_is_late_is_replaced_by_one_that_is_quick():
             raise OutOfTime
         return f"fitted {entry}"
 
-    seconds = {id(best): 9.0, id(second): 8.0, id(third): 0.1}
+    seconds = {id(best): 7.0, id(second): 6.0, id(third): 0.1}
     some = [(entry, seconds[id(entry)]) for entry in (best, second, third)]
     found = last_fit(fit, best, some, budgets.Budget(1.0))
     assert tried == [best, third]
     assert found.model == f"fitted {third}"
     assert f"{third} was fitted in its place" in found.finding.message
+    hopeless = [(best, 70.0), *some[1:]]  # it is not even begun
+    assert last_fit(fit, best, hopeless, budgets.Budget(1.0)).entry is third
+    assert tried == [best, third, third]
     slow = last_fit(fit, best, some[:2], budgets.Budget(1.0))  # none is quick: the quickest
     assert slow.entry is second
     with pytest.raises(OutOfTime):
@@ -267,6 +271,33 @@ def test_representations_that_are_late_are_skipped(monkeypatch):
     assert {entry.representation for entry in contest.leaderboard_} == {"words"}
     left = [one for one in contest.findings_ if one.name == "checks-left-out"]
     assert len(left) == 1
+
+
+def test_a_further_representation_that_is_dear_is_not_begun(monkeypatch):
+    from nearline.selection.fold_data import FoldData
+
+    begun, made = [], FoldData._made
+    monkeypatch.setattr(FoldData, "_made", lambda self, way: begun.append(way.name) or made(self, way))
+    monkeypatch.setattr(FoldData, "seconds_to_make", lambda self, way, like=None: 50.0 if like else 0.0)
+    frame = pd.DataFrame({"a": rows_of(60)[0][:, 0], "b": ["x", "y", "z"] * 20})
+    contest = contest_of(include=["majority", "nearest centroid"], time_limit=100, preset="default")
+    contest.fit(frame, np.arange(60) % 2)
+    (late,) = contest.leaderboard_.skipped
+    assert (late.family, late.representation, late.late) == ("all families", "table-minmax", True)
+    assert late.reason == "its folds would take about 50 s, more than the time limit leaves"
+    assert set(begun) == {"table"}
+
+
+def test_what_the_time_left_cannot_finish_is_not_begun(monkeypatch):
+    from nearline.selection.forecast import Forecast
+
+    slow = {"k-NN, L2": 1e9}
+    monkeypatch.setattr(Forecast, "expected", lambda self, unit: slow.get(unit.family.name, 0.0))
+    contest = contest_of(time_limit=1e6).fit(*rows_of())
+    (late,) = contest.leaderboard_.skipped
+    assert (late.family, late.late) == ("k-NN, L2", True)
+    assert "it would take about 1000000000 s" in late.reason
+    assert {entry.family for entry in contest.leaderboard_} == set(QUICK) - set(slow)
 
 
 def test_checks_that_are_late_are_named():

@@ -131,10 +131,11 @@ class _Crew:
                 self._stop.request()
 
 
-def steps(items: Iterable[Item]) -> Iterator[Item]:
-    """The items of a long task, one by one, with a checkpoint before each."""
-    for item in items:
-        checkpoint()
+def steps(items: Iterable[Item], every: int = 1) -> Iterator[Item]:
+    """The items of a long task, one by one, with a checkpoint before each, or before every so-manieth."""
+    for number, item in enumerate(items):
+        if number % every == 0:
+            checkpoint()
         yield item
 
 

@@ -21,13 +21,13 @@ from nearline.cli._reading import Reading, features_of, ordered, show, without
 from nearline.cli._shown import described, print_json
 from nearline.data import DataError, Table
 from nearline.estimators import KNeighborsClassifier
-from nearline.selection.contest import ALL_FAMILIES, LATE
 from nearline.selection.families import families
 from nearline.selection.leaderboard import OPTIMISTIC
 from nearline.selection.opened import Opened, fingerprint
 from nearline.selection.openings import check_record
 from nearline.selection.scoring import as_scorers
 from nearline.selection.try_all import InterruptedFitWarning, LeakageWarning, TimeLimitError, TryThemAll
+from nearline.selection.ways import ALL_FAMILIES
 from nearline.visible import visible
 
 
@@ -261,7 +261,7 @@ def _source(request: Request, table: Table, facts: dict[str, Any], rows: Contest
 
 def _late(contest: TryThemAll) -> set[str]:
     """Families that the time limit kept from finishing."""
-    return {one.family for one in contest.leaderboard_.skipped if one.reason == LATE}
+    return {one.family for one in contest.leaderboard_.skipped if one.late}
 
 
 def _fitted(contest: TryThemAll) -> str:

@@ -25,6 +25,9 @@ class Representation(ABC):
     """How rows become numbers: a transformer for final models, and the same transformer shared by folds."""
 
     name: ClassVar[str]
+    reading: ClassVar[str] = (
+        "rows"  # what is read of rows once for all representations that have the same word here
+    )
     gives: ClassVar[str] = "numbers"  # or "gram": values of a kernel with the training rows
 
     def chained(self, model: Any) -> list[tuple[str, Any]]:
@@ -43,9 +46,17 @@ class Representation(ABC):
         """About how long ``prepare`` takes, where that is long."""
         return 0.0
 
+    def read(self, X: Any) -> Any:
+        """The rows as ``prepared`` takes them, the same for all representations of one ``reading``."""
+        return X
+
     @abstractmethod
-    def prepare(self, X: Any) -> Prepared:
+    def prepared(self, rows: Any) -> Prepared:
         """Do once, for all rows, what does not look across rows."""
+
+    def prepare(self, X: Any) -> Prepared:
+        """The same, from rows as they are."""
+        return self.prepared(self.read(X))
 
 
 def library_of(X: Any) -> str:

@@ -166,7 +166,17 @@ class TextCode(Code):
 
     @classmethod
     def fit(cls, name: str, column: Column, scale: Fit) -> Self:
-        tf, tokens = column.strings().grams()
+        """The scale does not matter: representations that differ in it share what is learned of the same rows."""
+        strings = column.strings()
+        learned, rows = strings.distinct.learned, strings.fingerprint
+        if rows not in learned:
+            learned[rows] = cls._of(name, strings)
+        found: Self = replace(learned[rows], name=name)
+        return found
+
+    @classmethod
+    def _of(cls, name: str, strings: StringColumn) -> Self:
+        tf, tokens = strings.grams()
         frequencies = np.bincount(tf.indices, minlength=tf.shape[1])
         keep = frequencies > 0
         idf = inverse_frequencies(frequencies[keep], tf.shape[0], tf.dtype)

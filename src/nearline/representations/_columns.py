@@ -2,18 +2,20 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn.feature_extraction.text import CountVectorizer
 
 from nearline.arrays import Array
 from nearline.representations._base import is_frame, kind_of_series, library_of, names_of, series_of
-from nearline.representations.texts import dampened_counts
+from nearline.representations._runs import count_runs
+from nearline.representations.texts import dampened
+from nearline.tiles import steps
 
 MISSING = frozenset(
     {
@@ -36,7 +38,8 @@ MISSING = frozenset(
     }
 )
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-GRAMS: dict[str, Any] = {"analyzer": "char_wb", "ngram_range": (3, 4)}  # runs of characters of long strings
+MANY = 4096  # strings that are read between two checkpoints
+GRAMS = (3, 4)  # shortest and longest runs of characters of long strings
 
 
 def _number(text: str) -> float:
@@ -63,22 +66,23 @@ class Strings:
     """The distinct strings of a column, sorted, and what each says; rows share them, so each is read once."""
 
     values: list[str]
+    learned: dict[bytes, Any] = field(default_factory=dict)  # from which rows, by their fingerprint: what
 
     @cached_property
     def numbers(self) -> Array:
-        return np.array([_number(text) for text in self.values], dtype=np.float64)
+        return np.array([_number(text) for text in steps(self.values, MANY)], dtype=np.float64)
 
     @cached_property
     def seconds(self) -> Array:
-        return np.array([_seconds(text) for text in self.values], dtype=np.float64)
+        return np.array([_seconds(text) for text in steps(self.values, MANY)], dtype=np.float64)
 
     @cached_property
     def grams(self) -> tuple[csr_matrix, Array]:
         """Dampened counts of runs of characters, and these; the last row, of missing strings, is empty."""
         if not self.values:
             return csr_matrix(np.zeros((1, 1), dtype=np.float32)), np.array([""], dtype=object)
-        counter = CountVectorizer(**GRAMS)
-        return dampened_counts(counter, [*self.values, ""]), counter.get_feature_names_out()
+        counts, runs = count_runs([*self.values, ""], *GRAMS)
+        return dampened(counts), runs
 
 
 class Column(ABC):
@@ -161,6 +165,11 @@ class StringColumn(Column):
     codes: Array
     distinct: Strings
 
+    @property
+    def fingerprint(self) -> bytes:
+        """Of the rows: those with the same distinct strings and the same fingerprint are the same."""
+        return blake2b(self.codes.tobytes(), digest_size=16).digest()
+
     def present(self) -> Array:
         """Numbers of the strings that occur, in order."""
         return np.unique(self.codes[self.codes >= 0])
@@ -206,7 +215,7 @@ def _read_categories(values: Any) -> Column:
 def read_strings(values: Any) -> StringColumn:
     """Strings without the spaces around them, numbered in sorted order; what stands for a missing value is missing."""
     first: dict[str, int] = {}
-    codes = np.fromiter((first.setdefault(str(v).strip(), len(first)) for v in values), np.intp)
+    codes = np.fromiter((first.setdefault(str(v).strip(), len(first)) for v in steps(values, MANY)), np.intp)
     known = sorted(text for text in first if text not in MISSING)
     place = np.full(len(first) + 1, -1, dtype=np.intp)
     place[[first[text] for text in known]] = np.arange(len(known))
@@ -263,7 +272,7 @@ def read_series(series: Any) -> Column:
 def read_columns(X: Any) -> dict[str, Column]:
     """The columns of a frame or of a two-dimensional array, by name (x0, x1, ... where there is none)."""
     if is_frame(X):
-        columns = dict(zip(names_of(X), map(read_series, series_of(X))))
+        columns = dict(zip(names_of(X), map(read_series, steps(series_of(X)))))
     else:
         values = np.asarray(X)
         if values.ndim != 2:

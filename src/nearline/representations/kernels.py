@@ -88,8 +88,8 @@ class KernelValues(Representation):
         """Products of lengths, summed over pairs, times what each costs."""
         return 0.5 * self.depth * float(sum(map(len, texts))) ** 2
 
-    def prepare(self, X: Any) -> Prepared:
-        texts = documents(X)
+    def prepared(self, rows: Any) -> Prepared:
+        texts = documents(rows)
         work = self._work(texts)
         if len(texts) > MOST_ROWS or work > MOST_WORK:
             raise ValueError(

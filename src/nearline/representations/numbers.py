@@ -181,8 +181,8 @@ class Numeric(Representation):
         filled = [] if self.missing else [FillMissing()]
         return make_pipeline(AsNumbers(), *filled, *self.steps())
 
-    def prepare(self, X: Any) -> Prepared:
-        raw = _raw(X)
+    def prepared(self, rows: Any) -> Prepared:
+        raw = _raw(rows)
         dtype = _dtype(raw)
         mixed = raw.dtype.kind in "iu" and dtype == np.float64
         largest = np.asarray(_row_largest(raw)) if mixed else None

@@ -120,6 +120,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> "TableEncoder":
         """Learn from the training rows."""
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **_: Any) -> Any:
+        """The training rows as numbers; their values are read once."""
+        columns = self._learn(X)
+        return self.encoding_.encode(columns)
+
+    def _learn(self, X: Any) -> dict[str, Column]:
         if self.scale not in SCALES:
             raise ValueError(f"Unknown scale {self.scale!r}: choose among {', '.join(map(repr, SCALES))}.")
         columns = self._columns(X, reset=True)
@@ -128,7 +137,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.n_features_in_ = len(columns)
         if is_frame(X):
             self.feature_names_in_ = np.array(self.columns_, dtype=object)
-        return self
+        return columns
 
     def _columns(self, X: Any, *, reset: bool) -> dict[str, Column]:
         if is_frame(X):
@@ -175,13 +184,17 @@ class Table(Representation):
     """Mixed columns as numbers, scaled to mean 0 and deviation 1."""
 
     name: ClassVar[str] = "table"
+    reading: ClassVar[str] = "columns"
     scale: ClassVar[str] = "standard"
 
     def transformer(self) -> Any:
         return TableEncoder(self.scale)
 
-    def prepare(self, X: Any) -> Prepared:
-        return PreparedTable(read_columns(X), self.scale)
+    def read(self, X: Any) -> dict[str, Column]:
+        return read_columns(X)
+
+    def prepared(self, rows: Any) -> Prepared:
+        return PreparedTable(rows, self.scale)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from sklearn.preprocessing import normalize
 from nearline.arrays import Array
 from nearline.kept import kept
 from nearline.representations._base import NOTHING, Prepared, Representation, is_frame, names_of, series_of
+from nearline.representations._runs import count_runs
 from nearline.tiles import steps
 
 LONG = 200  # texts of more characters on average take long to cut into runs of characters
@@ -134,12 +135,8 @@ class PreparedTexts(Prepared):
         return weighted(rows, keep, idf), weighted(self.tf[test], keep, idf)
 
 
-def dampened_counts(vectorizer: CountVectorizer, texts: list[str], dtype: Any = np.float32) -> csr_matrix:
-    """1 + ln(count) of every token, columns in the order of the sorted tokens; no column if there is no token."""
-    try:
-        counts = vectorizer.fit_transform(Watched(texts))
-    except ValueError:  # no text has a token: this is refused by the folds, which know how to say it
-        return csr_matrix((len(texts), 1), dtype=dtype)
+def dampened(counts: csr_matrix, dtype: Any = np.float32) -> csr_matrix:
+    """1 + ln(count) of every token."""
     tf = csr_matrix(counts, dtype=dtype)
     tf.sort_indices()
     tf.data = np.log(tf.data) + np.asarray(1, dtype=dtype)
@@ -164,9 +161,12 @@ class Texts(Representation):
         tfidf = TfidfVectorizer(min_df=self.min_df, sublinear_tf=True, dtype=np.float32, **self.tokens)
         return make_pipeline(Documents(), tfidf)
 
-    def prepare(self, X: Any) -> Prepared:
-        counter = CountVectorizer(dtype=np.int64, **self.tokens)
-        return PreparedTexts(dampened_counts(counter, documents(X)), self.min_df)
+    @abstractmethod
+    def counts(self, texts: list[str]) -> csr_matrix:
+        """Of every token, columns in the order of the sorted tokens; one empty column if there is no token."""
+
+    def prepared(self, rows: Any) -> Prepared:
+        return PreparedTexts(dampened(self.counts(documents(rows))), self.min_df)
 
 
 @dataclass(frozen=True)
@@ -189,6 +189,12 @@ class Words(Texts):
     def tokens(self) -> dict[str, Any]:
         return {"lowercase": True}
 
+    def counts(self, texts: list[str]) -> csr_matrix:
+        try:
+            return CountVectorizer(dtype=np.int64, **self.tokens).fit_transform(Watched(texts))
+        except ValueError:  # no text has a token: this is refused by the folds, which know how to say it
+            return csr_matrix(np.zeros((len(texts), 1), dtype=np.int64))
+
 
 @dataclass(frozen=True)
 class Characters(Texts):
@@ -205,3 +211,6 @@ class Characters(Texts):
     @property
     def tokens(self) -> dict[str, Any]:
         return {"lowercase": True, "analyzer": "char_wb", "ngram_range": (self.shortest, self.longest)}
+
+    def counts(self, texts: list[str]) -> csr_matrix:
+        return count_runs(texts, self.shortest, self.longest)[0]

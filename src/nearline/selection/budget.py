@@ -22,6 +22,12 @@ class Budget:
         limit = self.candidates.seconds
         return float("inf") if limit is None else limit - self.candidates.spent
 
+    @property
+    def late_left(self) -> float:
+        """Seconds that a result still has."""
+        limit = self.result.seconds
+        return float("inf") if limit is None else limit - self.result.spent
+
     def reserve(self, seconds: float) -> None:
         """Keep time for the last fit: candidates end earlier."""
         if self.limit is not None:

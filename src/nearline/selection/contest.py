@@ -23,12 +23,12 @@ from nearline.selection.leaderboard import Leaderboard, Skipped
 from nearline.selection.progress import Progress
 from nearline.selection.scoring import Scorer
 from nearline.selection.unit import Unit
+from nearline.selection.ways import LATE, are_dear, reason_of, too_long, usable_ways
 from nearline.stopping import Deadline, OutOfTime, checkpoint, heeding
 from nearline.tiles import side_by_side
 
 MUCH = 1e9  # bytes that are worth a word
-LATE = "the time limit had passed"
-ALL_FAMILIES = "all families"  # as what is skipped where a representation is
+DOUBT = 1.5  # what is expected to take longer than the time left by more than this factor is not begun
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Rules:
     class_weight: Any = None
     budget: Budget = field(default_factory=lambda: Budget(None))
     memory: float | None = None  # bytes; None: what the machine has left
-    last_fits: int = 1  # how often the winner is fitted in the end: calibration takes several fits
+    last_fits: Callable[[Any], int] = lambda model: 1  # how often a winner is fitted in the end
 
 
 class Contest:
@@ -50,35 +50,19 @@ class Contest:
     def __init__(self, rows: Rows, families: list[Family], ways: list[Representation], rules: Rules) -> None:
         self.rows, self.rules = rows, rules
         self.units: list[Unit] = []  # that ran
-        self.skipped: list[Skipped] = []
         self.interrupted = False
         self.to_fit: dict[
             int, float
         ] = {}  # seconds that a last fit of an entry, known by its id, takes about
         self._data = FoldData(rows, rules.class_weight, self._memory() / 4)
-        ways = [way for way in ways if self._usable(way, first=way is ways[0])]
-        self._pairs = [(family, way) for family in families for way in ways if way.gives in family.takes]
-        if not self._data.all_fit(ways):  # then one representation after the other
-            self._pairs = [(family, way) for way in ways for family in families if way.gives in family.takes]
-
-    def _usable(self, way: Representation, first: bool) -> bool:
-        """Whether rows can be represented so, in the time there is; if not, the reason is kept."""
-        budget, need = self.rules.budget, way.seconds(self.rows.X)
-        if need > max(0.0, budget.left):
-            said = f"its Gram matrix would take about {need:.0f} s, more than the time limit leaves"
-            self.skipped.append(Skipped(ALL_FAMILIES, way.name, said))
-            return False
-        try:
-            with warnings.catch_warnings(), heeding(budget.result if first else budget.looking):
-                warnings.simplefilter("ignore")
-                self._data.largest(way)
-        except OutOfTime:
-            self.skipped.append(Skipped(ALL_FAMILIES, way.name, LATE))
-            return False
-        except Exception as error:
-            self.skipped.append(Skipped(ALL_FAMILIES, way.name, _reason(error)))
-            return False
-        return True
+        usable, self.skipped = usable_ways(self._data, ways, rules.budget)
+        self._pairs = [(family, way) for family in families for way in usable if way.gives in family.takes]
+        if not self._data.all_fit(usable) or are_dear(
+            self._data, usable, rules.budget
+        ):  # then one representation after the other
+            self._pairs = [
+                (family, way) for way in usable for family in families if way.gives in family.takes
+            ]
 
     def run(self) -> Leaderboard:
         """What finished is kept whatever happens to the rest."""
@@ -104,7 +88,7 @@ class Contest:
         )
         finished = [(unit, number) for unit in self.units for number in unit.finished()]
         entries = [unit.entry(number) for unit, number in finished]
-        seconds = [rules.last_fits * self.seconds_to_fit(unit, number) for unit, number in finished]
+        seconds = [self.seconds_to_fit(unit, number) for unit, number in finished]
         self.to_fit = {id(entry): one for entry, one in zip(entries, seconds, strict=True)}
         return Leaderboard(entries, rules.scorers, self.rows.test_to_train, self.skipped, n_rows)
 
@@ -114,11 +98,16 @@ class Contest:
         total = len(waiting)
         for number in range(total):
             unit = waiting[0]
-            forecast.begin()
-            with heeding(self._bound(number)):
-                self._attempt(unit, f"{number + 1} of {total}: {_doing(unit)}")
-            forecast.done(unit)
-            self._keep_time()
+            need = forecast.expected(unit) + self._data.seconds_to_make(unit.representation)
+            if need > DOUBT * self.rules.budget.left and any(one.finished() for one in self.units):
+                self._skip(unit.family, unit.representation, too_long("it", need), late=True)
+                forecast.left_out(unit)
+            else:
+                forecast.begin()
+                with heeding(self._bound(number)):
+                    self._attempt(unit, f"{number + 1} of {total}: {_doing(unit)}")
+                forecast.done(unit)
+                self._keep_time()
             waiting.pop(0)
 
     def _units(self) -> Iterator[Unit]:
@@ -128,9 +117,10 @@ class Contest:
                     warnings.simplefilter("ignore")  # the fits will say it again
                     unit = self._unit(family, way)
             except OutOfTime:
-                unit = LATE
+                self._skip(family, way, LATE, late=True)
+                continue
             except Exception as error:
-                unit = _reason(error)
+                unit = reason_of(error)
             if not isinstance(unit, str):
                 yield unit
             elif unit:
@@ -163,12 +153,12 @@ class Contest:
             checkpoint()
             self._run_folds(unit, 0, doing, lambda part: self._forecast.share(unit, part))
         except OutOfTime:
-            self._skip(unit.family, unit.representation, LATE)
+            self._skip(unit.family, unit.representation, LATE, late=True)
         except KeyboardInterrupt:
             self.units.append(unit)
             raise
         except Exception as error:  # a user's own estimator may raise anything
-            self._skip(unit.family, unit.representation, _reason(error))
+            self._skip(unit.family, unit.representation, reason_of(error))
             return
         self.units.append(unit)
 
@@ -179,13 +169,14 @@ class Contest:
         if self.rules.budget.limit is None or not found:
             return
         unit, number, _ = max(found, key=lambda one: one[2])
-        self.rules.budget.reserve(self.rules.last_fits * self.seconds_to_fit(unit, number))
+        self.rules.budget.reserve(self.seconds_to_fit(unit, number))
 
     def seconds_to_fit(self, unit: Unit, number: int) -> float:
         """About how long it takes to fit a candidate on all rows, by what its fits on the folds took."""
         trained = float(np.mean([len(train) for train, _ in self.rows.folds]))
         again = len(self.rows.codes) / trained
-        return again * (unit.seconds_to_fit(number) + self._data.seconds.get(unit.representation.name, 0.0))
+        fits = self.rules.last_fits(unit.family.estimator(unit.grid[number]))
+        return again * fits * (unit.seconds_to_fit(number) + self._data.seconds(unit.representation))
 
     def _go_on(self, unit: Unit, part: float = 0.0) -> None:
         """Further candidates while the best of the unit, on the folds, stands at an end of its grid.
@@ -210,7 +201,7 @@ class Contest:
                 why = LATE
                 break
             except Exception as error:
-                why = f"values beyond failed: {_reason(error)}"
+                why = f"values beyond failed: {reason_of(error)}"
                 break
         for axis, best, up in self._ends(unit):
             edge = Edge(axis.parameter, axis.place(unit.grid[best]), up, why)
@@ -283,8 +274,8 @@ class Contest:
         rows = contributions(outcome.answers, codes, len(self.rows.classes))
         return None if rows is None else added_by_rows(rows, len(self.rows.folds))
 
-    def _skip(self, family: Family, way: Representation, reason: str) -> None:
-        self.skipped.append(Skipped(family.name, way.name, reason))
+    def _skip(self, family: Family, way: Representation, reason: str, late: bool = False) -> None:
+        self.skipped.append(Skipped(family.name, way.name, reason, late))
 
     def _memory(self) -> float:
         return available_memory() if self.rules.memory is None else self.rules.memory
@@ -294,11 +285,6 @@ def _doing(unit: Unit) -> str:
     """What runs, and what it needs where that is much."""
     much = f", {unit.memory / 1e9:.1f} GB" if unit.memory > MUCH else ""
     return f"{unit.family.name} on {unit.representation.name}{much}"
-
-
-def _reason(error: Exception) -> str:
-    said = str(error).splitlines()
-    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
 
 
 def available_memory() -> float:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from nearline.estimators._base import class_weights
 from nearline.representations import Representation
 from nearline.selection.families import Fold, voters_of
 from nearline.selection.folds import Folds
+from nearline.stopping import Deadline
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,13 @@ class FoldData:
 
     def __init__(self, rows: Rows, class_weight: Any, memory: float) -> None:
         self.rows, self.class_weight, self.memory = rows, class_weight, memory
+        self._read: dict[str, Any] = {}  # by what is read
         self._prepared: dict[str, Any] = {}
         self._kept: dict[str, dict[int, Fold]] = {}
-        self.seconds: dict[
+        self._once: dict[
             str, float
-        ] = {}  # that each representation took: what is done once, and the longest fold
+        ] = {}  # seconds that reading took, and each representation before its folds
+        self._longest: dict[str, float] = {}  # seconds of the longest fold of each representation
 
     def all_fit(self, ways: list[Representation]) -> bool:
         """Whether the folds of all representations fit; those of the first tell how large they are."""
@@ -72,20 +74,46 @@ class FoldData:
         kept = self._kept.setdefault(way.name, {})
         if f in kept:
             return kept[f]
-        start = monotonic()
-        if way.name not in self._prepared:
-            self._prepared[way.name] = way.prepare(self.rows.X)
         train, test = self.rows.folds[f]
-        X_train, X_test = self._prepared[way.name].fold(train, test)
-        self.seconds[way.name] = max(self.seconds.get(way.name, 0.0), monotonic() - start)
+        prepared, watch = self._made(way), Deadline(None)
+        X_train, X_test = prepared.fold(train, test)
+        self._longest[way.name] = max(self._longest.get(way.name, 0.0), watch.spent)
         gram = way.gives == "gram"
-        squares = self._prepared[way.name].squares[test] if gram else None
+        squares = prepared.squares[test] if gram else None
         rows, codes = self.rows, self.rows.codes[train]
         fold = Fold(X_train, codes, self._weights(train), X_test, rows.classes, gram, squares)
         self._make_room(way, fold)
         if self._used() + 1.3 * fold.data_bytes <= self.memory:
             kept[f] = fold
         return fold
+
+    def seconds(self, way: Representation) -> float:
+        """That representing the rows of a fold takes from the beginning, by what it took here."""
+        return sum(self._once.get(name, 0.0) for name in {way.reading, way.name}) + self._longest.get(
+            way.name, 0.0
+        )
+
+    def seconds_to_make(self, way: Representation, like: Representation | None = None) -> float:
+        """That the folds which are not kept take; of a representation that is not begun, by another of the same reading."""
+        known = (
+            way.name
+            if way.name in self._longest or like is None or like.reading != way.reading
+            else like.name
+        )
+        missing = len(self.rows.folds) - len(self._kept.get(way.name, ()))
+        return missing * self._longest.get(known, 0.0)
+
+    def _made(self, way: Representation) -> Any:
+        """All that is done before there are folds; what is read is shared by representations that read the same."""
+        if way.reading not in self._read:
+            watch = Deadline(None)
+            self._read[way.reading] = way.read(self.rows.X)
+            self._once[way.reading] = watch.spent
+        if way.name not in self._prepared:
+            watch = Deadline(None)
+            self._prepared[way.name] = way.prepared(self._read[way.reading])
+            self._once[way.name] = watch.spent
+        return self._prepared[way.name]
 
     def _weights(self, train: Array) -> Array | None:
         """For fitting on these rows."""

@@ -28,6 +28,14 @@ class Forecast:
         self._took.append((unit.family.name, unit.seconds, self._clock() - self._since))
         self._waiting.pop(id(unit), None)
 
+    def left_out(self, unit: Unit) -> None:
+        """A unit will not run."""
+        self._waiting.pop(id(unit), None)
+
+    def expected(self, unit: Unit) -> float:
+        """Seconds that a unit will take, by what others took."""
+        return self._corrected(unit)
+
     def left(self, running: Unit | None = None, part: float = 0.0) -> float:
         """Seconds, while a part of a unit is done."""
         spent = 0.0 if running is None else self._clock() - self._since

@@ -10,6 +10,7 @@ from nearline.selection.leaderboard import Entry
 from nearline.stopping import Deadline, OutOfTime, heeding
 
 QUICK = 0.5  # seconds: candidates that may be fitted when the time is over
+DOUBT = 2.0  # by how much the seconds of a fit may be guessed too long
 
 
 @dataclass(frozen=True)
@@ -28,23 +29,26 @@ def last_fit(
 
     ``others`` are all candidates, the best first, each with the seconds that its fit takes, about.
     """
-    try:
-        with heeding(budget.result):
-            return Fitted(chosen, fit(chosen))
-    except OutOfTime:
-        quick = [entry for entry, seconds in others if seconds <= QUICK and entry is not chosen]
-        slow = [entry for entry, _ in sorted(others, key=lambda one: one[1]) if entry is not chosen]
-        if not (quick or slow):
-            raise
-        other = (quick or slow)[0]
-        finding = Finding(
-            "time-limit",
-            "warning",
-            str(chosen),
-            f"it is the best on the folds, but was not fitted in the time limit; {other} was fitted in its place.",
-            "Give more time.",
-        )
-        return Fitted(other, fit(other), finding)
+    seconds = {id(entry): one for entry, one in others}
+    if seconds.get(id(chosen), 0.0) <= DOUBT * budget.late_left or len(others) == 1:
+        try:
+            with heeding(budget.result):
+                return Fitted(chosen, fit(chosen))
+        except OutOfTime:
+            if not [entry for entry, _ in others if entry is not chosen]:
+                raise
+    left = max(QUICK, budget.late_left)
+    quick = [entry for entry, one in others if one <= left and entry is not chosen]
+    slow = [entry for entry, _ in sorted(others, key=lambda one: one[1]) if entry is not chosen]
+    other = (quick or slow)[0]
+    finding = Finding(
+        "time-limit",
+        "warning",
+        str(chosen),
+        f"it is the best on the folds, but was not fitted in the time limit; {other} was fitted in its place.",
+        "Give more time.",
+    )
+    return Fitted(other, fit(other), finding)
 
 
 def fit_after_interrupt(fit: Callable[[Entry], Any], chosen: Entry) -> Fitted:

@@ -48,6 +48,7 @@ class Skipped:
     family: str
     representation: str
     reason: str
+    late: bool = False  # whether the time limit is the reason
 
 
 @dataclass(frozen=True)

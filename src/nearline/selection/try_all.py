@@ -20,7 +20,7 @@ from nearline.selection.budget import GRACE, Budget
 from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.chain import Chain
 from nearline.selection.checks import Finding, check
-from nearline.selection.contest import LATE, Contest, Rules
+from nearline.selection.contest import Contest, Rules
 from nearline.selection.cross_fitting import cross_fitted, gives_probabilities
 from nearline.selection.families import families
 from nearline.selection.fold_data import Rows, fitting_weights
@@ -315,8 +315,9 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
 
     def _run(self, rows: Rows, budget: Budget) -> Contest:
         progress = as_progress(self.progress)
-        fits = 1 if self.calibrate is None else 1 + CALIBRATION_FOLDS
-        rules = Rules(self._scorers, self.preset, progress, self.class_weight, budget, last_fits=fits)
+        rules = Rules(
+            self._scorers, self.preset, progress, self.class_weight, budget, last_fits=self._last_fits
+        )
         ways = representations(rows.X, self.preset)
         self._ways = {way.name: way for way in ways}
         contest = Contest(rows, self._families(), ways, rules)
@@ -325,7 +326,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         if not len(self.leaderboard_):
             if contest.interrupted:
                 raise KeyboardInterrupt
-            if any(one.reason == LATE for one in self.leaderboard_.skipped):
+            if any(one.late for one in self.leaderboard_.skipped):
                 raise TimeLimitError(
                     f"The time limit of {self.time_limit:g} s passed before any candidate had finished on all folds: "
                     'give more time, fewer rows, or preset="quick".'
@@ -341,6 +342,11 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         one_se = self.choose == "one-se"
         self.chosen_ = self.leaderboard_.one_standard_error(self.best_) if one_se else self.best_
         return contest
+
+    def _last_fits(self, model: Any) -> int:
+        """How often a chosen model is fitted in the end: calibration takes several fits."""
+        once = self.calibrate is None or (self.calibrate == "needed" and gives_probabilities(model))
+        return 1 if once else 1 + CALIBRATION_FOLDS
 
     def _fit_last(self, fit: Callable[[Entry], Any], contest: Contest, budget: Budget) -> None:
         try:

@@ -1,0 +1,20 @@
+"""The command line by the clock of the processor: ``python -m benchmarks.studies._processor try ...``.
+
+Limits and forecasts are then in seconds of processor time, on one thread, which other work on the machine does not change.
+"""
+
+import sys
+import time
+
+
+def main() -> int:
+    time.monotonic = time.perf_counter = time.process_time
+    from nearline import num_threads
+    from nearline.cli._app import run
+
+    with num_threads(1):
+        return int(run(sys.argv[1:]) or 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""Ways: which representations a contest has the time for, and in which order they come."""
+
+import warnings
+
+from nearline.representations import Representation
+from nearline.selection.budget import Budget
+from nearline.selection.fold_data import FoldData
+from nearline.selection.leaderboard import Skipped
+from nearline.stopping import OutOfTime, heeding
+
+LATE = "the time limit had passed"
+ALL_FAMILIES = "all families"  # as what is skipped where a representation is
+FURTHER = 0.4  # share of the time left that the folds of a further representation may take
+DEAR = 0.1  # share of the time left from which on making folds is much
+
+
+def usable_ways(
+    data: FoldData, ways: list[Representation], budget: Budget
+) -> tuple[list[Representation], list[Skipped]]:
+    """Those that the rows can be represented by in the time there is, and the others with the reason."""
+    usable: list[Representation] = []
+    skipped: list[Skipped] = []
+    for way in ways:
+        found = _obstacle(data, way, usable, budget)
+        if found is None:
+            usable.append(way)
+        else:
+            skipped.append(found)
+    return usable, skipped
+
+
+def are_dear(data: FoldData, ways: list[Representation], budget: Budget) -> bool:
+    """Whether making folds takes so much of the time limit that those of the first come first, with all families."""
+    return sum(map(data.seconds_to_make, ways)) > DEAR * max(0.0, budget.left)
+
+
+def _obstacle(
+    data: FoldData, way: Representation, before: list[Representation], budget: Budget
+) -> Skipped | None:
+    """Why a representation cannot be used, after its largest fold was made if that has time."""
+    need = way.seconds(data.rows.X)
+    if need > max(0.0, budget.left):
+        return Skipped(ALL_FAMILIES, way.name, too_long("its Gram matrix", need), late=True)
+    dear = _too_dear(data, way, before, budget)  # as dear as one that reads the same
+    if dear is not None:
+        return dear
+    try:
+        with warnings.catch_warnings(), heeding(budget.looking if before else budget.result):
+            warnings.simplefilter("ignore")
+            data.largest(way)
+    except OutOfTime:
+        return Skipped(ALL_FAMILIES, way.name, LATE, late=True)
+    except Exception as error:
+        return Skipped(ALL_FAMILIES, way.name, reason_of(error))
+    return _too_dear(data, way, before, budget)
+
+
+def _too_dear(
+    data: FoldData, way: Representation, before: list[Representation], budget: Budget
+) -> Skipped | None:
+    """A further representation whose folds would take more than their share of the time that is left."""
+    if not before:
+        return None
+    left = budget.left - sum(map(data.seconds_to_make, before))
+    need = data.seconds_to_make(way, before[0])
+    if need <= FURTHER * max(0.0, left):
+        return None
+    return Skipped(ALL_FAMILIES, way.name, too_long("its folds", need), late=True)
+
+
+def too_long(what: str, seconds: float) -> str:
+    """Why something is not begun."""
+    return f"{what} would take about {seconds:.0f} s, more than the time limit leaves"
+
+
+def reason_of(error: Exception) -> str:
+    """The first line of an error."""
+    said = str(error).splitlines()
+    return f"{type(error).__name__}: {said[0]}" if said else type(error).__name__
