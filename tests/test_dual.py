@@ -346,7 +346,7 @@ def test_refuses_other_penalties(regularizer):
 
 def test_refuses_other_losses_and_no_penalty():
     X, targets = tiny_problem(2)
-    with pytest.raises(ValueError, match=r"serves 'hinge'.*not 'softmax'.*'lbfgs'"):
+    with pytest.raises(ValueError, match=r"serves .*'hinge'.*not 'softmax'.*'lbfgs'"):
         minimize(Risk(X, targets, loss="softmax"), NAME)
     with pytest.raises(ValueError, match="alpha > 0"):
         minimize(Risk(X, targets, loss="logistic", alpha=0.0), NAME)

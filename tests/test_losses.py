@@ -12,11 +12,14 @@ from nearline.losses import (
     Logistic,
     Softmax,
     Sparsemax,
+    Special,
     Squared,
     signs,
     softmax,
     sparsemax,
 )
+from nearline.losses.margin import SmoothedHinge
+from nearline.losses.multiclass_svm import SmoothedCrammerSinger, SmoothedWestonWatkins
 
 ALL = list(LOSSES)
 SMOOTH = [name for name, loss in LOSSES.items() if loss.smooth]
@@ -196,3 +199,55 @@ def test_log_probabilities_stay_finite(name):
         np.testing.assert_allclose(np.exp(logarithms).sum(axis=1), 1.0)
         if scores.shape[1] > 1:
             assert (logarithms.argmax(axis=1) == scores.argmax(axis=1)).all()
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_no_loss_is_steeper_than_it_declares(name):
+    """Largest second derivative along the scores, and scores near which it is reached."""
+    loss, scores, targets = sample(name, n=400, scale=1.0)
+    curvature = loss.curvature(scores, targets)
+    steepest = curvature.max() if curvature.ndim == 2 else np.linalg.eigvalsh(curvature).max()
+    assert 0.7 * loss.own.steepness <= steepest <= loss.own.steepness + 1e-12
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_is_special_is_not_inherited(name):
+    """Core, dual steps, programs, closed forms: for the very class alone, even where a subclass changes nothing."""
+    loss = LOSSES[name]
+    heir = type("Heir", (type(loss),), {})()
+    assert heir.own == Special()
+    assert heir.compiled is None
+    assert type("Sure", (type(loss),), {"special": loss.own})().own is loss.own
+
+
+STRETCHES = (0.1, 0.7, 2.5)
+ROUNDED = [
+    (rounded(stretch), kinked)
+    for rounded, kinked in (
+        (SmoothedHinge, "hinge"),
+        (SmoothedCrammerSinger, "crammer-singer"),
+        (SmoothedWestonWatkins, "weston-watkins"),
+    )
+    for stretch in STRETCHES
+]
+
+
+@pytest.mark.parametrize(("loss", "kinked"), ROUNDED, ids=lambda one: str(one))
+def test_rounded_losses_hold_at_every_stretch(loss, kinked):
+    """Gradient, curvature and conjugate belong to the value; the value is near the loss with kinks."""
+    known, scores, targets = sample(kinked)
+    value, u = loss.value_and_gradient(scores, targets)
+    np.testing.assert_allclose(
+        u, oracle.numeric_gradient(lambda f: loss.value(f, targets).sum(), scores), atol=1e-5
+    )
+    np.testing.assert_allclose(value + loss.conjugate(u, targets), (u * scores).sum(axis=1), atol=1e-9)
+    direction = 1e-7 * np.random.default_rng(1).normal(size=scores.shape)
+    change = loss.value_and_gradient(scores + direction, targets)[1] - u
+    product = loss.curvature_product(scores, targets, direction)
+    np.testing.assert_allclose(
+        product, change, rtol=1e-3, atol=1e-9
+    )  # of pairs it is a limit, right to 1e-4 (HUB)
+    excess = np.abs(known.value(scores, targets) - value)
+    assert np.all(excess <= 0.5 * loss.stretch * max(1, scores.shape[1] - 1) + 1e-12)
+    assert np.all(np.isfinite(known.conjugate(u, targets)))  # its duals are valid for the other too
+    assert np.all(np.isfinite(loss.conjugate(loss.balance(u, targets, np.ones(len(u))), targets)))

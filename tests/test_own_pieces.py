@@ -1,6 +1,8 @@
 """A loss or penalty of one's own is used as it is or refused with a sentence, never replaced by a cousin."""
 
+import ast
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -9,6 +11,7 @@ from scipy.optimize import minimize as scipy_minimize
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
+import nearline
 from nearline import SOLVERS, ElasticNet, LinearClassifier, Risk, minimize, path, sgd_step
 from nearline.losses import Hinge, Logistic, MarginLoss, Softmax, Squared, SquaredHinge, WestonWatkins
 from nearline.params import Params
@@ -384,3 +387,24 @@ def test_a_value_from_a_mixin_beside_anothers_slopes_is_refused():
     with pytest.raises(ValueError, match=r"'l2' \(TwiceL2\(\)\): a loss with kinks needs one of"):
         LinearClassifier("hinge", regularizer=penalty).fit(X, y)
     assert not any(penalty.knows(method) for method in ("gradient", "conjugate", "prox"))
+
+
+def test_nothing_is_decided_by_comparing_names():
+    """No module of the mathematics compares the name of a loss, penalty or solver, or their names in the core."""
+    root, found = Path(nearline.__file__).parent, []
+    for package in ("losses", "regularizers", "passes", "risk", "solvers", "estimators", "selection"):
+        for file in sorted((root / package).rglob("*.py")):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.Compare):
+                    sides = [ast.unparse(side) for side in (node.left, *node.comparators)]
+                    ends = (
+                        "loss.name",
+                        "regularizer.name",
+                        "penalty.name",
+                        "solver.name",
+                        ".core",
+                        ".compiled",
+                    )
+                    named = [side for side in sides if side.endswith(ends)]
+                    found += [f"{file.name}: {ast.unparse(node)}"] if named and "None" not in sides else []
+    assert not found

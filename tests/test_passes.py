@@ -17,7 +17,7 @@ from nearline.params import Params
 from nearline.passes import CompiledPasses, GenericPasses, passes_for
 from oracle_passes import exact_moments, logistic_reference, weighted_gram
 
-CORE_LOSSES = [name for name, loss in LOSSES.items() if loss.core is not None]
+CORE_LOSSES = [name for name, loss in LOSSES.items() if loss.compiled is not None]
 SMOOTH = [name for name in CORE_LOSSES if LOSSES[name].smooth]
 TOLERANCE = {np.float32: 2e-5, np.float64: 1e-12}
 

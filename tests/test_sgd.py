@@ -18,7 +18,7 @@ from nearline.losses import LOSSES, Loss, signs
 from nearline.regularizers import REGULARIZERS, ElasticNet
 
 SERVED = [name for name, loss in LOSSES.items() if loss.refusal is None]
-LOOPS = [name for name in SERVED if LOSSES[name].core is not None]
+LOOPS = [name for name in SERVED if LOSSES[name].compiled is not None]
 
 
 def columns(loss, n_classes):

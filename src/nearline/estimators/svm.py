@@ -114,7 +114,7 @@ class LinearSVM(LinearClassifier):
         given = Risk(
             risk.X,
             risk.targets,
-            loss="hinge" if self.loss == "squared-hinge" else self.loss if risk.loss.joint else "hinge",
+            loss=risk.loss if risk.loss.own.slack is not None else "hinge",
             weights=(risk.weights > 0).astype(float),
             bias=self.bias,
             n_classes=risk.n_classes,

@@ -1,6 +1,7 @@
 """Data losses, pointwise: value, gradient, curvature, conjugate, probabilities. ``LOSSES`` lists them."""
 
 from nearline.losses._base import Loss, one_hot, signs
+from nearline.losses._special import Slack, Special
 from nearline.losses.margin import (
     BinarySparsemax,
     Hinge,
@@ -63,8 +64,10 @@ __all__ = [
     "MarginLoss",
     "MulticlassPerceptron",
     "PerceptronLoss",
+    "Slack",
     "Softmax",
     "Sparsemax",
+    "Special",
     "Squared",
     "SquaredHinge",
     "WestonWatkins",

@@ -8,6 +8,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.inheritance import forget_derived, mixed, redefined
+from nearline.losses._special import NOTHING, Special
 
 # What a loss is, and what its author derived from that: the second is not inherited where the first is redefined.
 DEFINING = ("value", "value_and_gradient", "phi", "codes", "margin")
@@ -25,8 +26,9 @@ class Loss(ABC):
     gradient descent and SGD then serve it. With :meth:`curvature` Newton's method does too, with
     :meth:`conjugate` and :meth:`balance` every fit ends with a certified duality gap.
 
-    A subclass of a built-in loss is a loss of its own: it goes through none of the compiled loops, and where it
-    redefines the value it inherits neither conjugate nor curvature nor probabilities, which belong to the other loss.
+    A subclass of a built-in loss is a loss of its own: it goes through none of the compiled loops and is served by no
+    solver made for its parent (``special`` is not inherited), and where it redefines the value it inherits neither
+    conjugate nor curvature nor probabilities, which belong to the other loss.
     """
 
     name: ClassVar[str]
@@ -34,9 +36,7 @@ class Loss(ABC):
         False  # couples the columns of a row's scores (softmax, ...), so K = number of classes
     )
     smooth: ClassVar[bool] = True  # has a Lipschitz gradient
-    core: ClassVar[str | None] = (
-        None  # name of the same loss in the compiled core; not inherited, see `compiled`
-    )
+    special: ClassVar[Special] = NOTHING  # what is made for this very class; not inherited, see `own`
     refusal: ClassVar[str | None] = None  # why a risk with this loss is not to be minimized
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -51,9 +51,14 @@ class Loss(ABC):
         return DERIVED
 
     @property
+    def own(self) -> Special:
+        """What this very class declares as ``special``: a subclass may compute something else."""
+        return type(self).__dict__.get("special", NOTHING)
+
+    @property
     def compiled(self) -> str | None:
-        """The same loss in the compiled core, if this very class says so: a subclass may compute something else."""
-        return type(self).__dict__.get("core")
+        """Name of the same loss in the compiled core, if there is one."""
+        return self.own.core
 
     def check_slopes(self) -> None:
         """Refuse a value of one's own beside inherited slopes, or the reverse, unless they agree at a few places."""

@@ -9,6 +9,7 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.kept import Real, kept
 from nearline.losses._base import Loss, one_hot, signs
+from nearline.losses._special import Slack, Special
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class Logistic(MarginLoss):
     """B3: log(1 + exp(-z)), slope -sigma(-z)."""
 
     name: ClassVar[str] = "logistic"
-    core: ClassVar[str | None] = "logistic"
+    special: ClassVar[Special] = Special(core="logistic", dual_step=True, endless=True, steepness=0.25)
 
     def phi(self, z: Array) -> Array:
         return np.logaddexp(0.0, -z)
@@ -168,7 +169,7 @@ class Hinge(MarginLoss):
 
     name: ClassVar[str] = "hinge"
     smooth: ClassVar[bool] = False
-    core: ClassVar[str | None] = "hinge"
+    special: ClassVar[Special] = Special(core="hinge", dual_step=True, slack=Slack.COLUMN, steepness=0.25)
 
     def phi(self, z: Array) -> Array:
         return np.maximum(0.0, 1.0 - z)
@@ -215,7 +216,7 @@ class SquaredHinge(MarginLoss):
     """B6: max(0, 1 - z)^2."""
 
     name: ClassVar[str] = "squared-hinge"
-    core: ClassVar[str | None] = "squared-hinge"
+    special: ClassVar[Special] = Special(core="squared-hinge", dual_step=True, steepness=2.0)
 
     def phi(self, z: Array) -> Array:
         return np.maximum(0.0, 1.0 - z) ** 2
@@ -235,7 +236,7 @@ class BinarySparsemax(MarginLoss):
     """B7, classification Huber: 0 for z >= 1, (1 - z)^2 / 4 for -1 < z < 1, -z for z <= -1."""
 
     name: ClassVar[str] = "binary-sparsemax"
-    core: ClassVar[str | None] = "binary-sparsemax"
+    special: ClassVar[Special] = Special(core="binary-sparsemax", steepness=0.5)
 
     def phi(self, z: Array) -> Array:
         inner = np.clip(z, -1.0, 1.0)
@@ -259,7 +260,7 @@ class Squared(Loss):
     """B2: (1/2) |f - t|^2 with t = y in {-1, +1} for two classes and 1-of-K targets for more."""
 
     name: ClassVar[str] = "squared"
-    core: ClassVar[str | None] = "squared"
+    special: ClassVar[Special] = Special(core="squared", distributions=True, least_squares=True)
 
     def codes(self, targets: Array, n_outputs: int) -> Array:
         """The numbers that the scores are fitted to, (n, K)."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.losses._base import Loss, one_hot
+from nearline.losses._special import Special
 from nearline.losses.margin import _xlogx
 
 ROUNDING = 1e-9  # what a sum of a row's duals may be off by, per class
@@ -40,7 +41,7 @@ class Softmax(SimplexLoss):
     """B11, cross-entropy: -f_y + log sum_c exp f_c, gradient P - e_y."""
 
     name: ClassVar[str] = "softmax"
-    core: ClassVar[str | None] = "softmax"
+    special: ClassVar[Special] = Special(core="softmax", distributions=True, endless=True, steepness=0.5)
 
     def value_and_gradient(self, scores: Array, targets: Array) -> tuple[Array, Array]:
         q = one_hot(targets, scores.shape[1])
@@ -76,7 +77,7 @@ class Sparsemax(SimplexLoss):
     """B12: max_p p.f - |p|^2/2, less q.f - |q|^2/2; gradient sparsemax(f) - q. Targets may be label sets."""
 
     name: ClassVar[str] = "sparsemax"
-    core: ClassVar[str | None] = "sparsemax"
+    special: ClassVar[Special] = Special(core="sparsemax", distributions=True)
 
     def value_and_gradient(self, scores: Array, targets: Array) -> tuple[Array, Array]:
         q = one_hot(targets, scores.shape[1])

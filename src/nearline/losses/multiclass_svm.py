@@ -9,6 +9,7 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.kept import Real, kept
 from nearline.losses._base import Loss, one_hot
+from nearline.losses._special import Slack, Special
 from nearline.losses.margin import _within
 from nearline.losses.multiclass import ROUNDING, SimplexLoss, in_simplex, sparsemax
 
@@ -21,7 +22,9 @@ class CrammerSinger(SimplexLoss):
 
     name: ClassVar[str] = "crammer-singer"
     smooth: ClassVar[bool] = False
-    core: ClassVar[str | None] = "crammer-singer"
+    special: ClassVar[Special] = Special(
+        core="crammer-singer", dual_step=True, slack=Slack.ROW, steepness=0.5
+    )
 
     def value_and_gradient(self, scores: Array, targets: Array) -> tuple[Array, Array]:
         q = one_hot(targets, scores.shape[1])
@@ -141,7 +144,9 @@ class WestonWatkins(PairLoss):
 
     name: ClassVar[str] = "weston-watkins"
     margin: ClassVar[float] = 1.0
-    core: ClassVar[str | None] = "weston-watkins"
+    special: ClassVar[Special] = Special(
+        core="weston-watkins", dual_step=True, slack=Slack.PAIR, steepness=0.5
+    )
 
     def null_bias(self, class_weights: Array, n_outputs: int) -> Array:
         """Classes by falling weight, cut into levels one apart: the best cuts by dynamic programming.

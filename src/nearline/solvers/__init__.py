@@ -60,10 +60,10 @@ def preference(risk: Risk, relative_to: str = "risk") -> list[Solver]:
 
     ``relative_to`` is the scale of the gap, as :func:`minimize` takes it.
     """
-    # Rows as of words have no axes that stand out. There the sweeps over the dual are fastest, but for logistic
-    # scores with a bias, to which they must close in step by step.
+    # Rows as of words have no axes that stand out. There the sweeps over the dual are fastest, but for losses without
+    # end (logistic) beside a bias: no row is ever done, and they must close in on it step by step.
     wide = risk.sparse and risk.n_features > MOST_SPARSE_FEATURES
-    sweeps = wide and (not risk.bias or risk.loss.compiled == "squared-hinge")
+    sweeps = wide and (not risk.bias or not risk.loss.own.endless)
     smooth = ("closed-form", *(["dual-coordinate-descent"] * sweeps), "preconditioned-lbfgs", "lbfgs")
     kinks = ("dual-coordinate-descent", "coordinate-descent", "fista", "smoothing", "linear-program", "sgd")
     inside = SOLVERS["interior-point"]
@@ -82,10 +82,10 @@ def others(risk: Risk, tried: Solver) -> list[Solver]:
     their rounding. What solves linear systems, or looks at pairs of rows, comes farther; and so does the same solver
     where float32 gives way to sums in float64.
     """
-    names = ["smo", "linear-program", "coordinate-descent", "smoothing", "newton", "newton-cg"]
     # Sweeps and linear systems end for different reasons: each may go on where the other ended.
-    names.insert(0, "dual-coordinate-descent" if tried.name == "interior-point" else "interior-point")
-    able = (SOLVERS[name] for name in names if name != tried.name or risk.exact is not risk)
+    first = DualCoordinateDescent() if type(tried) is InteriorPoint else InteriorPoint()
+    rest = (SMO(), LinearProgram(), CoordinateDescent(), Smoothing(), Newton(), NewtonCG())
+    able = (solver for solver in (first, *rest) if type(solver) is not type(tried) or risk.exact is not risk)
     return [solver for solver in able if solver.refuses(risk) is None]
 
 

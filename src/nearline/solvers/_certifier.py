@@ -133,11 +133,7 @@ class Certifier:
     def _separated(self, point: Point) -> bool:
         """SPEC D14: an iterate with all margins > 0 proves that an unpenalized logistic risk has no minimizer."""
         risk = self.risk
-        if (
-            not risk.unpenalized
-            or risk.loss.compiled not in ("logistic", "softmax")
-            or risk.targets.ndim == 2
-        ):
+        if not risk.unpenalized or not risk.loss.own.endless or risk.targets.ndim == 2:
             return False
         return risk.passes.smallest_margin(point.scores) > 0
 

@@ -30,7 +30,7 @@ RANK = 1e-11  # eigenvalues of the Hessian below this share of the largest count
 
 def in_question(risk: Risk) -> bool:
     """Whether rows alone decide if there is a minimizer: losses that reach their least value at infinity only."""
-    return risk.unpenalized and risk.loss.compiled in ("logistic", "softmax") and risk.targets.ndim == 1
+    return risk.unpenalized and risk.loss.own.endless and risk.targets.ndim == 1
 
 
 def has_minimizer(risk: Risk, params: Params) -> bool | None:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.losses import signs
+from nearline.losses import LOSSES, Slack, signs
 from nearline.params import Params
 from nearline.risk import Risk
 from nearline.solvers._base import Solver
@@ -15,7 +15,7 @@ from nearline.solvers._mean_gradient import with_mean_gradient
 from nearline.solvers._refusals import needs_elastic
 from nearline.solvers._state import State
 
-SERVED = ("hinge", "weston-watkins", "crammer-singer")
+SERVED = tuple(name for name, loss in LOSSES.items() if loss.own.slack is not None)
 LARGEST = 2_000_000  # numbers in the constraints: beyond it a program takes minutes
 
 
@@ -44,7 +44,7 @@ class LinearProgram(Solver):
             return f"{risk.loss.refusal}."
         if not risk.elastic:
             return needs_elastic(risk, self.name)
-        if risk.loss.compiled not in SERVED:
+        if risk.loss.own.slack is None:
             able = "'lbfgs' or 'fista'" if risk.loss.smooth else "'sgd'"
             return f"Solver '{self.name}' serves {', '.join(map(repr, SERVED))}, not '{risk.loss.name}': use {able}."
         if risk.l2 > 0:
@@ -106,7 +106,7 @@ def _joint(risk: Risk) -> tuple[Params, Array]:
         np.eye(K)[risk.targets[row]] - np.eye(K)[other]
     )  # of which class the score is added or taken off
     margins = sp.hstack([sp.diags_array(sign) @ Z for sign in differences.T], format="csr")
-    pairs = risk.loss.compiled == "weston-watkins"
+    pairs = risk.loss.own.slack is Slack.PAIR
     slots = np.arange(len(row)) if pairs else row
     W, multipliers = _solve(risk, margins, slots, n * (K - 1) if pairs else n, K)
     duals = np.zeros((n, K))

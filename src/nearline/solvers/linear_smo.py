@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from nearline.arrays import Array, Design, back_product
-from nearline.losses import signs
+from nearline.losses import Slack, signs
 from nearline.params import Params
 from nearline.risk import Risk
 from nearline.solvers._base import Solver
@@ -46,7 +46,7 @@ class SMO(Solver):
             return f"{risk.loss.refusal}."
         if not risk.elastic:
             return needs_elastic(risk, self.name)
-        if risk.loss.compiled != "hinge":
+        if risk.loss.own.slack is not Slack.COLUMN:
             able = "'lbfgs' or 'fista'" if risk.loss.smooth else "'dual-coordinate-descent' or 'sgd'"
             return f"Solver '{self.name}' serves 'hinge', not '{risk.loss.name}': use {able}."
         if risk.l1 > 0:

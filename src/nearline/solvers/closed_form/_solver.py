@@ -45,7 +45,7 @@ class ClosedForm(Solver):
 
     def refuses(self, risk: Risk) -> str | None:
         reason = needs_gradient(risk, self.name) or needs_elastic(risk, self.name)
-        if reason is None and risk.loss.compiled != Squared.core:
+        if reason is None and not risk.loss.own.least_squares:
             return (
                 f"Solver '{self.name}' solves the normal equations of the squared loss and loss '{risk.loss.name}' "
                 "has none: use 'lbfgs' or 'newton-cg'."

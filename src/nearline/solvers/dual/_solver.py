@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from nearline.kept import Whole, kept
+from nearline.losses import LOSSES
 from nearline.params import Params
 from nearline.risk import Risk
 from nearline.solvers._base import Solver
@@ -17,7 +18,7 @@ from nearline.solvers.dual._choice import choose_geometry
 from nearline.solvers.dual._state import DualState, duals_of, first_state, params_of, refresh
 from nearline.tiles import single_threaded_blas, steps
 
-SERVED = ("hinge", "squared-hinge", "logistic", "crammer-singer", "weston-watkins")
+SERVED = tuple(name for name, loss in LOSSES.items() if loss.own.dual_step)
 TURNS = 25  # moves of the center in one step
 VAIN = 40  # steps in vain after which no better precision is to be expected
 SWEEPS = 10  # sweeps in one turn where there is no center
@@ -48,7 +49,7 @@ class DualCoordinateDescent(Solver):
             return f"{risk.loss.refusal}."
         if not risk.elastic:
             return needs_elastic(risk, self.name)
-        if risk.loss.compiled not in SERVED:
+        if not risk.loss.own.dual_step:
             served = ", ".join(map(repr, SERVED))
             able = "'coordinate-descent' or 'fista'" if risk.l1 > 0 else "'lbfgs' or 'newton-cg'"
             return f"Solver '{self.name}' serves {served}, not '{risk.loss.name}': use {able}."

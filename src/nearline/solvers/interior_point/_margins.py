@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.losses import one_hot, signs
+from nearline.losses import Slack, one_hot, signs
 from nearline.risk import Risk
 
 BACK = 0.995  # share of the way to the boundary that a step goes
@@ -18,7 +18,7 @@ class Margins:
     """
 
     def __init__(self, risk: Risk) -> None:
-        self.joint, self.shared = risk.loss.joint, risk.loss.compiled == "crammer-singer"
+        self.joint, self.shared = risk.loss.joint, risk.loss.own.slack is Slack.ROW
         self.own = one_hot(risk.targets, risk.n_outputs) if self.joint else np.zeros(())
         self.y = np.ones(()) if self.joint else signs(risk.targets, risk.n_outputs)
         used = np.broadcast_to((risk.weights > 0)[:, None], (risk.n_rows, risk.n_outputs))

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.losses import LOSSES
 from nearline.params import Params
 from nearline.risk import Risk
 from nearline.solvers._base import Solver
@@ -15,7 +16,7 @@ from nearline.solvers._state import State
 from nearline.solvers.interior_point._margins import Margins, Slacks
 from nearline.solvers.interior_point._system import Frame, System
 
-SERVED = ("hinge", "weston-watkins", "crammer-singer")
+SERVED = tuple(name for name, loss in LOSSES.items() if loss.own.slack is not None)
 MOST_WORK = 2e10  # multiplications in one iteration
 MOST_NUMBERS = 5e7  # in rows that are copied in float64
 CLEAR = (
@@ -61,7 +62,7 @@ class InteriorPoint(Solver):
             return f"{risk.loss.refusal}."
         if not risk.elastic:
             return needs_elastic(risk, self.name)
-        if risk.loss.compiled not in SERVED:
+        if risk.loss.own.slack is None:
             able = "'lbfgs' or 'fista'" if risk.loss.smooth else "'sgd'"
             return f"Solver '{self.name}' serves {', '.join(map(repr, SERVED))}, not '{risk.loss.name}': use {able}."
         if risk.l1 > 0:

@@ -12,18 +12,6 @@ from nearline.losses import Loss
 from nearline.solvers.sgd._progress import Duals, Progress
 from nearline.solvers.sgd._steps import take_step
 
-# Largest second derivative of a loss along its scores, 1 if not listed: the inverse is the largest step that is safe
-# for rows of norm 1. Losses with kinks have none; theirs are the values with which tiny problems were solved soonest.
-STEEPNESS: dict[str | None, float] = {
-    "logistic": 0.25,
-    "softmax": 0.5,
-    "binary-sparsemax": 0.5,
-    "squared-hinge": 2.0,
-    "hinge": 0.25,
-    "weston-watkins": 0.5,
-    "crammer-singer": 0.5,
-}
-
 
 @dataclass(frozen=True)
 class Batch:
@@ -47,12 +35,12 @@ class Batch:
     def safe_eta(self) -> float:
         """1 / (steepness max |x|^2 + l2): below it no step overshoots."""
         square = _core.largest_square_norm(rows_of(self.X)) + float(self.bias)
-        return float(1.0 / max(STEEPNESS.get(self.loss.compiled, 1.0) * square + self.l2, 1e-300))
+        return float(1.0 / max(self.loss.own.steepness * square + self.l2, 1e-300))
 
     def run(self, progress: Progress, size: int, etas: Array, shares: Array, duals: Duals | None) -> None:
         """All steps, ``size`` rows each; in the compiled core if it knows the loss, else in NumPy."""
         labels, name = self.targets.ndim == 1, self.loss.compiled
-        if name is None or not (labels or name in ("softmax", "sparsemax", "squared")):
+        if name is None or not (labels or self.loss.own.distributions):
             self._run_numpy(progress, size, etas, shares, duals)
             return
         K = progress.params.n_outputs

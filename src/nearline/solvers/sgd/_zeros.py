@@ -7,7 +7,6 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.params import Params
 from nearline.risk import Point, Risk
-from nearline.solvers.sgd._batch import STEEPNESS
 
 STRIDES = (
     10.0,
@@ -39,7 +38,7 @@ def _rules(risk: Risk, here: Point, last: Params, duals: Array | None) -> Iterat
     else:
         gradient = risk.passes.back_product(duals * risk.weights[:, None]) / risk.total_weight
     center, deviation = risk.passes.column_moments
-    curvature = STEEPNESS.get(risk.loss.compiled, 1.0) * (center**2 + deviation**2)
+    curvature = risk.loss.own.steepness * (center**2 + deviation**2)
     t = 1.0 / np.where(curvature > 0, curvature, 1.0)
     for stride in STRIDES:
         yield np.abs(W - stride * t * gradient) <= stride * t * risk.l1
