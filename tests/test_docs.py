@@ -1,6 +1,7 @@
 """What is listed is documented (law 8): the API page is up to date, every public class has an example or a formula."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -39,3 +40,26 @@ def test_every_public_name_can_be_imported():
         assert getattr(nearline, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = nearline.nothing
+
+
+def pages():
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def anchors(page):
+    """What links may point to: headings as GitHub spells them, and anchors written out."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.M)
+    spelled = [re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings]
+    return {*spelled, *re.findall(r'<a id="([^"]+)"', text)}
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if "://" in target:
+            continue
+        place, _, anchor = target.partition("#")
+        linked = (page.parent / place).resolve() if place else page
+        assert linked.exists(), target
+        assert not anchor or anchor in anchors(linked), target
