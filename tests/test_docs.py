@@ -8,6 +8,7 @@ import pytest
 
 import nearline
 from nearline.estimators import ESTIMATORS
+from nearline.solvers import RULES
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -63,3 +64,18 @@ def test_links_lead_somewhere(page):
         linked = (page.parent / place).resolve() if place else page
         assert linked.exists(), target
         assert not anchor or anchor in anchors(linked), target
+
+
+LISTS = {
+    "loss": nearline.LOSSES,
+    "penalty": nearline.REGULARIZERS,
+    "solver": {**nearline.SOLVERS, **RULES},
+    "kernel": nearline.KERNELS,
+}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_what_is_listed_has_a_row(kind):
+    rows = anchors(ROOT / "docs" / "what-it-does.md")
+    without = [name for name in LISTS[kind] if f"{kind}-{name}" not in rows]
+    assert not without, f"give each a row of docs/what-it-does.md with the anchor {kind}-NAME"
