@@ -78,8 +78,8 @@ def kernel_scores(
     X, y : rows, strings or trees as the kernels take them, and labels.
     kernels : a list of kernels or their names.
     alphas : the grid.
-    folds : a number (stratified, shuffled by ``seed``), "leave-one-out", an array with the number of each row's fold, a
-        list of pairs (training rows, test rows), or a scikit-learn splitter.
+    folds : a number (stratified, shuffled by ``seed``), "leave-one-out", an array with the number of each row's
+        fold, a list of pairs (training rows, test rows), or a scikit-learn splitter.
     split, groups : how a number of folds divides the rows: "stratified" by class; "group", rows of one group together; or
         "time", where rows are in the order of time. "auto" is by group where ``groups`` are given.
 

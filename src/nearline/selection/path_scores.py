@@ -91,8 +91,8 @@ def path_scores(
     X, y : rows (array, sparse matrix or table) and labels of any kind.
     alphas : the grid. None is two a decade from 1 to 1e-6 and, where the best stands at an end, a power of ten further
         on the same folds, at most three times.
-    folds : a number (stratified, shuffled by ``seed``), "leave-one-out", an array with the number of each row's fold, a
-        list of pairs (training rows, test rows), or a scikit-learn splitter.
+    folds : a number (stratified, shuffled by ``seed``), "leave-one-out", an array with the number of each row's
+        fold, a list of pairs (training rows, test rows), or a scikit-learn splitter.
     split, groups : how a number of folds divides the rows: "stratified" by class; "group", rows of one group together; or
         "time", where rows are in the order of time. "auto" is by group where ``groups`` are given.
     transformer : any scikit-learn transformer, fitted on the training rows of each fold only.

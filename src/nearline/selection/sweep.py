@@ -55,8 +55,8 @@ def sweep(
     ks : numbers of neighbors.
     metrics, weights : names, objects or functions, as for :class:`nearline.KNeighborsClassifier`. A metric that learns,
         such as ``Mahalanobis("within")``, learns from the training rows of each fold, at the price of a search for each.
-    folds : a number (stratified for labels, shuffled by ``seed``), "leave-one-out", an array with the number of each row's
-        fold, a list of pairs (training rows, test rows), or a scikit-learn splitter.
+    folds : a number (stratified for labels, shuffled by ``seed``), "leave-one-out", an array with the number of each
+        row's fold, a list of pairs (training rows, test rows), or a scikit-learn splitter.
     split, groups : how a number of folds divides the rows: "stratified" by class; "group", rows of one group together; or
         "time", where rows are in the order of time. "auto" is by group where ``groups`` are given.
     boundary, ties, algorithm : as for :class:`nearline.KNeighborsClassifier`.
