@@ -7,9 +7,11 @@ import pytest
 import nearline
 from nearline import (
     GaussianProcessClassifier,
+    KernelClassifier,
     KernelLeastSquares,
     KernelLogisticRegression,
     KernelNeighborsClassifier,
+    KernelPerceptron,
     KernelSVM,
     Nystroem,
     TryThemAll,
@@ -20,7 +22,6 @@ from nearline.kernels import RBF, Centered, Linear, Normalized, Precomputed, Spe
 from nearline.representations.kernels import Subsequences, gram_of
 from nearline.selection.families import Fold
 from nearline.selection.families.kernels import KernelNeighbors
-from nearline.solvers import ConvergenceWarning
 
 
 @pytest.fixture(scope="module")
@@ -135,12 +136,12 @@ def test_limits_are_checked(machine, sentence, crossed):
 
 def test_matrices_that_are_no_gram_matrices(crossed):
     A = np.random.default_rng(2).normal(size=(60, 60))
-    # No features, so no certificate either.
-    with (
-        pytest.warns(UserWarning, match="no Gram matrix"),
-        pytest.warns(ConvergenceWarning, match="certified gap"),
-    ):
-        KernelLogisticRegression("precomputed").fit(A + A.T, crossed[1][:60])
+    # No features, so no risk and no certificate either.
+    for machine in (KernelLogisticRegression, KernelSVM, KernelLeastSquares, KernelClassifier):
+        with pytest.raises(ValueError, match=r"no Gram matrix.*smallest eigenvalue is -"):
+            machine("precomputed").fit(A + A.T, crossed[1][:60])
+    with pytest.warns(UserWarning, match="no Gram matrix"):
+        KernelPerceptron("precomputed").fit(A + A.T, crossed[1][:60])
     for make in (
         lambda: 2.0 * Precomputed(),
         lambda: Normalized(Precomputed()),

@@ -12,6 +12,7 @@ __version__ = "0.1.0"
 # Public name -> module that defines it. Modules are imported when a name is first used, so `import nearline` is light.
 _HOMES = {
     "Risk": "nearline.risk",
+    "KernelRisk": "nearline.risk",
     "Point": "nearline.risk",
     "evaluate": "nearline.risk",
     "Params": "nearline.params",
@@ -95,6 +96,7 @@ _HOMES = {
     **dict.fromkeys(
         (
             "GaussianProcessClassifier",
+            "KernelClassifier",
             "KernelLeastSquares",
             "KernelLogisticRegression",
             "Nystroem",

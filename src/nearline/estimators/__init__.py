@@ -3,6 +3,7 @@
 from nearline.estimators.bayes import BernoulliNB, GaussianNB, MultinomialNB
 from nearline.estimators.discriminant import LinearDiscriminantAnalysis, NearestCentroid
 from nearline.estimators.gaussian_process import GaussianProcessClassifier
+from nearline.estimators.kernel_classifier import KernelClassifier
 from nearline.estimators.kernel_least_squares import KernelLeastSquares
 from nearline.estimators.kernel_logistic import KernelLogisticRegression
 from nearline.estimators.kernel_maps import Nystroem, RandomFourierFeatures
@@ -36,6 +37,7 @@ ESTIMATORS = {
         KNeighborsClassifier,
         KNeighborsRegressor,
         NeighborsTransfer,
+        KernelClassifier,
         KernelSVM,
         KernelLeastSquares,
         KernelLogisticRegression,
@@ -54,6 +56,7 @@ __all__ = [
     "GaussianProcessClassifier",
     "KNeighborsClassifier",
     "KNeighborsRegressor",
+    "KernelClassifier",
     "KernelLeastSquares",
     "KernelLogisticRegression",
     "KernelNeighborsClassifier",

@@ -14,12 +14,11 @@ from nearline.kept import Instance, Named, Numbers, Real, kept, require
 from nearline.kernels import Kernel, as_kernel
 from nearline.kernels._held import widths
 from nearline.kernels.expansion import Expansion
+from nearline.kernels.gram import MEMORY, Gram
 from nearline.validation import check_weights
 
-MEMORY = 1 << 32  # bytes that a Gram matrix may take
 
-
-def _of_its_items(model: "KernelClassifier") -> None:
+def _of_its_items(model: "KernelModel") -> None:
     """Rows of numbers, in the expansion or in a kernel, have the features of the model; so many scores for the classes."""
     held = [model.kernel_]
     expansion = vars(model).get("expansion_")
@@ -43,7 +42,7 @@ def _of_its_items(model: "KernelClassifier") -> None:
 
 
 @kept(kernel=Named(as_kernel, Kernel), kernel_=Instance(Kernel), links=_of_its_items)
-class KernelClassifier(Classifier):
+class KernelModel(Classifier):
     """Base of kernel machines: X may be rows of numbers, strings, trees, or a Gram matrix, as the kernel takes them."""
 
     kernel: Any
@@ -106,27 +105,9 @@ class KernelClassifier(Classifier):
             X = self._validate_predict(X)
         return self.kernel_.items(X)
 
-    def _check_memory(self, n: int, instead: str = "") -> None:
-        """Refuse a Gram matrix that is larger than ``memory``; ``instead`` says what else would do."""
-        if not fits(n, self.memory, 8):
-            raise ValueError(
-                f"The Gram matrix of {n:,} items needs {8e-9 * n * n:.1f} GB, memory allows {self.memory / 1e9:.1f} GB: "
-                f"raise memory{',' if instead else ' or'} take fewer rows{f', or {instead}' if instead else ''}."
-            )
-
-    def _gram(self, items: Any, *, double: bool = False) -> Array:
-        """The Gram matrix of checked items. Its diagonal bounds it: k(x, x')^2 <= k(x, x) k(x', x').
-
-        With ``double`` it is in float64, but must not overflow the precision of the items, in which scores are computed.
-        """
-        K = self.kernel_.among(wide(items) if double else items)
-        with np.errstate(over="ignore"):
-            own = np.diagonal(K).astype(np.float32 if items.dtype == np.float32 else K.dtype)
-        if not np.isfinite(own).all():
-            raise ValueError(
-                f"Values of {self.kernel_!r} overflow on these items: scale the features, or take Normalized(kernel)."
-            )
-        return K
+    def _gram(self, items: Any, instead: str = "") -> Gram:
+        """The Gram matrix of checked items; ``instead`` says what else would do where it is too large."""
+        return Gram(self.kernel_, items, self.memory, instead)
 
 
 @kept(
@@ -135,8 +116,15 @@ class KernelClassifier(Classifier):
     dual_coef_=Numbers(("n", "Q")),
     intercept_=Numbers(("Q",)),
 )
-class KernelScoring(KernelClassifier):
+class KernelScoring(KernelModel):
     """Base of machines that decide by the scores of an expansion."""
+
+    dual_coef_: Array
+    intercept_: Array
+
+    def _keep_scores(self, expansion: Expansion) -> None:
+        self.expansion_ = expansion
+        self.dual_coef_, self.intercept_ = expansion.A, expansion.b
 
     def decision_function(self, X: Any) -> Array:
         """Scores: (n,) for two classes, positive for ``classes_[1]``; else (n, C)."""
@@ -166,11 +154,4 @@ def count(items: Any) -> int:
     return int(items.shape[0])
 
 
-def wide(items: Any) -> Any:
-    """Items as certificates want them: rows of numbers in float64."""
-    return items.astype(np.float64) if items.dtype == np.float32 else items
-
-
-def fits(n: int, memory: float, itemsize: int) -> bool:
-    """Whether a Gram matrix of n items is allowed."""
-    return float(n) * n * itemsize <= memory
+__all__ = ["MEMORY", "KernelModel", "KernelScoring", "count"]

@@ -8,7 +8,7 @@ import numpy as np
 from nearline.arrays import Array, owned
 from nearline.decision import decide
 from nearline.estimators._explained import by_class, expanded
-from nearline.estimators._kernel import MEMORY, KernelClassifier, count
+from nearline.estimators._kernel import MEMORY, KernelModel, count
 from nearline.explanation import Contributions
 from nearline.kept import Instance, Numbers, Real, Whole, kept, require
 from nearline.kernels.expansion import Expansion, values
@@ -48,7 +48,7 @@ def _factored(model: "GaussianProcessClassifier") -> None:
     n_iter_=Whole(),
     links=_factored,
 )
-class GaussianProcessClassifier(KernelClassifier):
+class GaussianProcessClassifier(KernelModel):
     """P(y = 1 | x) = mean of sigmoid(f) over the posterior of f ~ GP(0, k), approximated by a normal one at its mode.
 
     The mode is that of bias-free kernel logistic regression with alpha = 1/n. Several classes are one process each
@@ -91,8 +91,7 @@ class GaussianProcessClassifier(KernelClassifier):
         """Find the mode of each process."""
         items, targets, _ = self._validate_items(X, y, None)
         n = count(items)
-        self._check_memory(n)
-        K = self._gram(items).astype(np.float64)
+        K = self._gram(items).whole
         n_classes = len(self.classes_)
         claims = [1] if n_classes == 2 else range(n_classes)
         modes = [laplace(K, np.where(targets == c, 1.0, -1.0), self.tol, self.max_iter) for c in claims]

@@ -4,13 +4,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.estimators._kernel import MEMORY, KernelScoring, count
-from nearline.estimators._kernel_gap import kernel_gap
+from nearline.estimators._kernel import MEMORY, KernelScoring
 from nearline.estimators.least_squares import checked_alphas, keep_best, one_alpha
 from nearline.kept import Flag, Numbers, OrNone, Perhaps, Plain, Real, kept
 from nearline.kernels.expansion import Expansion
 from nearline.losses import Squared
+from nearline.params import Params
+from nearline.risk import KernelRisk
 from nearline.solvers.gram_ridge import GramRidge
 
 
@@ -78,25 +78,26 @@ class KernelLeastSquares(KernelScoring):
         """Fit the scores to the coded labels; sample weights count as repetitions of items."""
         items, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
         alphas = checked_alphas(self.alpha, float(weights.sum()))
-        self._check_memory(count(items), "put nearline.Nystroem in front of LeastSquaresClassifier")
-        used = weights > 0
-        items, targets, weights = items[used], targets[used], weights[used]
-        # In float64: the system is solved, and its solution certified, to more digits than float32 has.
-        K = self._gram(items[:, used] if self.kernel_.takes == "gram" else items, double=True)
+        used = np.flatnonzero(weights > 0)
+        gram = self._gram(items, "put nearline.Nystroem in front of LeastSquaresClassifier").part(used)
+        risk = KernelRisk.of(
+            gram,
+            targets[used],
+            loss=Squared(),
+            alpha=alphas[0],
+            weights=weights[used],
+            bias=self.bias,
+            n_classes=len(self.classes_),
+        )
         for name in ("alphas_", "loo_score_", "loo_scores_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        codes = Squared().codes(targets, 1 if len(self.classes_) == 2 else len(self.classes_))
-        ridge = GramRidge(K, codes, weights, bias=self.bias)
+        ridge = GramRidge.of(risk)
         self.alpha_ = alphas[0]
         if not one_alpha(self.alpha):
-            keep_best(self, ridge.leave_one_out(alphas), alphas, targets, codes, weights, weights)
-        self._keep(items, ridge, np.flatnonzero(used))
-        A, b = self.dual_coef_, self.intercept_
-        self.gap_ = kernel_gap(Squared(), K, A, b, targets, weights, self.alpha_, bias=self.bias)
-        return self
-
-    def _keep(self, items: Any, ridge: GramRidge, rows: Array) -> None:
+            scores = ridge.leave_one_out(alphas)
+            keep_best(self, scores, alphas, risk.targets, ridge.codes, risk.weights, risk.weights)
         A, b = ridge.solution(self.alpha_)
-        kept = None if self.kernel_.takes == "gram" else items
-        self.expansion_ = Expansion(self.kernel_, kept, rows, A, b)
-        self.dual_coef_, self.intercept_ = A, b
+        risk = risk.with_alpha(self.alpha_)
+        self.gap_ = risk.gap(risk.scored(Params.of(A.T, b)))
+        self._keep_scores(Expansion(self.kernel_, None if gram.given else gram.items, used, A, b))
+        return self

@@ -1,36 +1,24 @@
 """KernelLogisticRegression: logistic or softmax regression in the space of a kernel's features (SPEC G5)."""
 
-import warnings
 from typing import Any, Self
 
-import numpy as np
-
-from nearline.arrays import Array
-from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits, wide
-from nearline.estimators._kernel_gap import kernel_gap
-from nearline.kept import Flag, Instance, OrNone, Plain, Real, Whole, Word, kept
+from nearline.estimators._kernel import MEMORY
+from nearline.estimators.kernel_classifier import KernelClassifier
+from nearline.kept import OrNone, Real, Whole, kept
 from nearline.kernels.expansion import Expansion
-from nearline.kernels.landmarks import Landmarks, all_landmarks, some_landmarks
-from nearline.losses import LOSSES, Loss
+from nearline.kernels.landmarks import Landmarks, some_landmarks
 from nearline.risk import Risk
-from nearline.solvers import ConvergenceWarning, Solution, minimize
+from nearline.solvers import minimize
 
 
 @kept(
-    alpha=Plain(),
-    bias=Flag(),
-    class_weight=Plain(),
+    loss=None,
+    solver=None,
     rank=OrNone(Whole(1)),
-    tol=Real(),
     seed=Whole(),
-    alpha_=Real(least=0.0),
-    solution_=Instance(Solution),
     residual_=Real(wild=True),
-    gap_=OrNone(Real(wild=True)),
-    n_iter_=Whole(),
-    solver_=Word(),
 )
-class KernelLogisticRegression(KernelScoring):
+class KernelLogisticRegression(KernelClassifier):
     """Mean logistic loss + (alpha/2) |W|^2 with scores W phi(x) + b; softmax above two classes; certified.
 
     Items get coordinates whose inner products are the kernel (a pivoted Cholesky factor of the Gram matrix), and the
@@ -67,6 +55,9 @@ class KernelLogisticRegression(KernelScoring):
     [[0.89, 0.11], [0.89, 0.11], [0.11, 0.89], [0.11, 0.89]]
     """
 
+    loss = "softmax"
+    solver = "auto"
+
     def __init__(
         self,
         kernel: Any = "rbf",
@@ -91,75 +82,26 @@ class KernelLogisticRegression(KernelScoring):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the scores; sample weights count as repetitions of items."""
         items, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
-        marks, Z = self._coordinates(items)
-        n_classes = len(self.classes_)
-        risk = Risk(
-            Z,
-            targets,
-            loss=LOSSES["logistic" if n_classes == 2 else "softmax"],
-            alpha=self.alpha,
-            weights=weights,
-            bias=self.bias,
-            n_classes=n_classes,
-        )
-        self.alpha_ = risk.alpha
-        self.solution_ = minimize(risk, "auto", tol=self.tol)
-        self._keep(marks)
-        if self._whole(items):
-            self.gap_ = self._exact_gap(risk, wide(items))
-        self._warn()
-        return self
-
-    def _exact_gap(self, risk: Risk, items: Any) -> float | None:
-        """The gap of the coefficients that were made of the weights, in the space of the kernel itself."""
-        A, b = np.zeros((risk.n_rows, risk.n_outputs)), self.intercept_
-        A[self.expansion_.rows] = self.dual_coef_
-        K = self.kernel_.among(items)
-        return kernel_gap(risk.loss, K, A, b, risk.targets, risk.weights, risk.alpha, bias=self.bias)
-
-    def _warn(self) -> None:
-        self.solution_.warn(self.tol, None)
-        if self.solution_.converged and self.gap_ is not None and not self.gap_ <= self.tol:
-            warnings.warn(
-                f"The coefficients of KernelLogisticRegression have a certified gap of {self.gap_:.1e} > tol = "
-                f"{self.tol:.1e}, as the kernel's features are nearly dependent for this alpha: raise alpha or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    def _whole(self, items: Any) -> bool:
-        """Whether all items are landmarks, so that the coordinates are those of the kernel itself."""
-        return self.rank is None and (fits(count(items), self.memory, 16) or self.kernel_.takes == "gram")
-
-    def _coordinates(self, items: Any) -> tuple[Landmarks, Array]:
-        if self._whole(items):
-            return all_landmarks(self.kernel_, wide(items))
-        if self.kernel_.takes == "gram":
+        asked, gram = self._asked(targets, weights), self._gram(items)
+        if self.rank is None and (gram.given or gram.fits(16)):
+            self._fit_whole(gram, asked)
+            self.residual_ = gram.coordinates[0].residual
+        elif gram.given:
             raise ValueError(
                 "rank needs a kernel that can be computed; with kernel='precomputed' leave it None."
             )
-        marks = some_landmarks(self.kernel_, items, self.rank or 2000, self.seed)
-        return marks, marks.coordinates(items)
+        else:
+            self._fit_landmarks(
+                some_landmarks(self.kernel_, items, self.rank or 2000, self.seed), items, asked
+            )
+        self.solution_.warn(self.tol, None)
+        return self
 
-    def _keep(self, marks: Landmarks) -> None:
-        params, solution = self.solution_.params, self.solution_
-        b = params.b if self.bias else np.zeros(len(params.W))
-        self.expansion_ = Expansion(
-            self.kernel_, marks.items, marks.rows, marks.coefficients(params.W), np.asarray(b, dtype=float)
-        )
-        self.dual_coef_, self.intercept_ = self.expansion_.A, self.expansion_.b
+    def _fit_landmarks(self, marks: Landmarks, items: Any, asked: dict[str, Any]) -> None:
+        """Minimize the risk over the coordinates of some items."""
+        risk = Risk(marks.coordinates(items), **asked)
+        solution = minimize(risk, self.solver, tol=self.tol)
+        self._keep(risk.alpha, solution)
+        A = marks.coefficients(solution.params.W)
+        self._keep_scores(Expansion(self.kernel_, marks.items, marks.rows, A, solution.params.b.copy()))
         self.residual_ = marks.residual
-        self.gap_, self.n_iter_, self.solver_ = solution.gap, solution.n_iter, solution.solver
-
-    def predict_proba(self, X: Any) -> Array:
-        """Class probabilities (n, C)."""
-        scores = self._scores(X)
-        return np.asarray(self._loss().probabilities(scores))
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the class probabilities (n, C), finite where a probability is rounded to 0."""
-        scores = self._scores(X)
-        return np.asarray(self._loss().log_probabilities(scores))
-
-    def _loss(self) -> Loss:
-        return LOSSES["logistic" if len(self.classes_) == 2 else "softmax"]

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from nearline.arrays import Array, owned
-from nearline.estimators._kernel import KernelClassifier, count
+from nearline.estimators._kernel import KernelModel, count
 from nearline.estimators.neighbors import KNeighborsClassifier
 from nearline.kept import Anything, Named, Numbers, Whole, kept, require
 from nearline.kernels._held import check_items
@@ -41,7 +41,7 @@ def _of_its_votes(model: "KernelNeighborsClassifier") -> None:
     _weights=Numbers(("n",), least=0.0),
     links=_of_its_votes,
 )
-class KernelNeighborsClassifier(KernelClassifier):
+class KernelNeighborsClassifier(KernelModel):
     """The class with most votes among the k training items nearest in the space of a kernel's features.
 
     d(x, x')^2 = |phi(x) - phi(x')|^2 = k(x, x) + k(x', x') - 2 k(x, x'): neighbors of strings and trees, too.

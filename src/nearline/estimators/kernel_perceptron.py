@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.estimators._kernel import MEMORY, KernelScoring, count
+from nearline.estimators._kernel import MEMORY, KernelScoring
 from nearline.kept import Flag, ListOf, Numbers, Whole, kept
 from nearline.kernels.expansion import Expansion
 from nearline.solvers.perceptron import least_cycles, no_longer_helps
@@ -71,12 +71,12 @@ class KernelPerceptron(KernelScoring):
     def fit(self, X: Any, y: Any) -> Self:
         """Run the rule."""
         items, targets, _ = self._validate_items(X, y, None)
-        self._check_memory(count(items), "put nearline.Nystroem in front of Perceptron")
-        K = self._gram(items)
+        gram = self._gram(items, "put nearline.Nystroem in front of Perceptron")
+        gram.check_memory()
+        K = self.kernel_.among(items) if gram.given else gram.among(items)  # the rule is sound for any matrix
         A = self._mistakes(K + K.dtype.type(1.0), targets)
-        self.expansion_ = Expansion.of(self.kernel_, items, A, A.sum(axis=0))
-        self.support_, self.dual_coef_ = self.expansion_.rows, self.expansion_.A
-        self.intercept_ = self.expansion_.b
+        self._keep_scores(Expansion.of(self.kernel_, items, A, A.sum(axis=0)))
+        self.support_ = self.expansion_.rows
         self.n_iter_ = len(self.mistakes_)
         return self
 

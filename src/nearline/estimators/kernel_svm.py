@@ -1,21 +1,17 @@
 """KernelSVM: the support vector machine in the space of a kernel's features (SPEC G5, D12)."""
 
-import warnings
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from nearline.arrays import Array
 from nearline.decision import decide
-from nearline.estimators._certified_svm import Found, solve_to_gap
-from nearline.estimators._kernel import MEMORY, KernelScoring, count, fits, wide
+from nearline.estimators._kernel import MEMORY, KernelScoring
 from nearline.estimators._pairs import Pairs
 from nearline.kept import Numbers, OneOf, OrNone, Plain, Real, Whole, kept, require
 from nearline.kernels.expansion import Expansion
-from nearline.risk import strength
-from nearline.solvers import ConvergenceWarning
-from nearline.solvers.smo import Certificate, Problem, smo, smo_by_parts
+from nearline.risk import KernelRisk
+from nearline.solvers.kernel import Together, minimize_together, two_class_risks
 
 
 def _each_pair(model: "KernelSVM") -> None:
@@ -97,44 +93,29 @@ class KernelSVM(KernelScoring):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the machine; sample weights count as repetitions of items."""
         self._check_limits()
-        given, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
-        self.alpha_ = strength(self.alpha, float(weights.sum()))
+        items, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
+        risk = KernelRisk.of(
+            self._gram(items),
+            targets,
+            loss="hinge",
+            alpha=self.alpha,
+            weights=weights,
+            n_classes=len(self.classes_),
+        )
+        self.alpha_ = risk.alpha
         if self.alpha_ == 0:
             raise ValueError(
                 "alpha must be > 0: without a penalty there is no machine; take a small one such as 1e-6."
             )
-        C = weights / (weights.sum() * self.alpha_)
-        layout = self.layout(targets, len(self.classes_))
-        problems = layout.problems(C)
-        items = self.kernel_.light(given)
-        gram = self.kernel_.takes == "gram"
-        whole = gram or fits(count(items), self.memory, 4 if items.dtype == np.float32 else 8)
-        source = _Gram(self, items, layout) if whole else _Rows(self, items)
-        proofs, found = solve_to_gap(
-            problems,
-            source.solve,
-            lambda: self._settle(given, problems),
-            lambda: source.refine(given),
-            tol=self.tol,
-            max_iter=self.max_iter,
-        )
-        self._keep(given, problems, layout, proofs, found)
+        pairwise = self.multiclass == "one-vs-one" or len(self.classes_) == 2
+        self.pairs_ = Pairs(len(self.classes_)).numbers if pairwise else None
+        found = minimize_together(two_class_risks(risk, self.pairs_), tol=self.tol, max_iter=self.max_iter)
+        self._keep(items, found)
         return self
 
-    def _settle(self, items: Any, problems: list[Problem]) -> None:
-        """F = K beta - y of all problems anew, in float64, from the items as they were given."""
-        A, items = coefficients(problems, count(items)), wide(items)
-        scores = Expansion.of(self.kernel_, items, A, np.zeros(len(problems))).scores(items)
-        for p, problem in enumerate(problems):
-            problem.F = scores[problem.at, p] - problem.y
-
-    def layout(self, targets: Array, n_classes: int) -> "Layout":
-        """Which rows are in which two-class problem."""
+    def _check_limits(self) -> None:
         if self.multiclass not in ("one-vs-one", "one-vs-rest"):
             raise ValueError(f"multiclass must be 'one-vs-one' or 'one-vs-rest', got {self.multiclass!r}.")
-        return Layout(targets, n_classes, self.multiclass == "one-vs-one" or n_classes == 2)
-
-    def _check_limits(self) -> None:
         if not (isinstance(self.max_iter, (int, np.integer)) and self.max_iter >= 1):
             raise ValueError(f"max_iter must be a whole number >= 1, got {self.max_iter!r}.")
         for name in ("tol", "memory"):
@@ -142,30 +123,13 @@ class KernelSVM(KernelScoring):
             if not (isinstance(value, (int, float, np.number)) and value > 0):
                 raise ValueError(f"{name} must be a number > 0, got {value!r}.")
 
-    def _keep(
-        self,
-        items: Any,
-        problems: list[Problem],
-        layout: "Layout",
-        proofs: list[Certificate],
-        found: list[Found],
-    ) -> None:
-        A = coefficients(problems, len(layout.targets))
-        self.expansion_ = Expansion.of(self.kernel_, items, A, np.array([proof.b for proof in proofs]))
-        self.support_, self.dual_coef_ = self.expansion_.rows, self.expansion_.A
-        self.intercept_ = self.expansion_.b
-        self.pairs_ = Pairs(layout.n_classes).numbers if layout.pairwise else None
-        self.gap_ = max(proof.gap for proof in proofs)
-        self.violation_ = max(violation for violation, _ in found)
-        self.n_iter_ = sum(steps for _, steps in found)
-        if not self.gap_ <= self.tol:
-            out = max(steps for _, steps in found) >= self.max_iter
-            warnings.warn(
-                f"KernelSVM stopped after {self.n_iter_} steps with a certified gap of {self.gap_:.2g} > tol = "
-                f"{self.tol:.2g}: raise {'max_iter' if out else 'tol'} or alpha, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+    def _keep(self, items: Any, found: Together) -> None:
+        self._keep_scores(Expansion.of(self.kernel_, items, found.coefficients, found.biases))
+        self.support_ = self.expansion_.rows
+        worst = max(found.solutions, key=lambda solution: solution.left)
+        self.gap_, self.violation_ = worst.left, found.violation
+        self.n_iter_ = sum(solution.n_iter for solution in found.solutions)
+        worst.warn(self.tol)
 
     @property
     def _n_scores(self) -> int:
@@ -193,90 +157,3 @@ class KernelSVM(KernelScoring):
 
     def _votes(self) -> bool:
         return len(self.classes_) > 2 and self.pairs_ is not None
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Two-class problems of classes: pairs, or each against the rest. The second class of a problem is +1."""
-
-    targets: Array
-    n_classes: int
-    pairwise: bool
-
-    @property
-    def order(self) -> Array:
-        """Rows by class: then those of a pair are two blocks of the Gram matrix."""
-        return np.argsort(self.targets, kind="stable")
-
-    def problems(self, C: Array, rows: Array | None = None) -> list[Problem]:
-        """The problems of all rows, or of some."""
-        rows = self.order if rows is None else rows
-        targets = self.targets[rows]
-        if not self.pairwise:
-            return [
-                Problem.new(rows, np.where(targets == c, 1.0, -1.0), C[rows]) for c in range(self.n_classes)
-            ]
-        problems = []
-        for i, j in Pairs(self.n_classes).numbers:
-            both = rows[(targets == i) | (targets == j)]
-            problems.append(Problem.new(both, np.where(self.targets[both] == j, 1.0, -1.0), C[both]))
-        return problems
-
-
-def coefficients(problems: list[Problem], n: int) -> Array:
-    """beta of all problems side by side, (n, problems)."""
-    A = np.zeros((n, len(problems)))
-    for p, problem in enumerate(problems):
-        A[problem.at, p] = problem.beta
-    return A
-
-
-class _Gram:
-    """Problems solved on one Gram matrix, rows by class."""
-
-    def __init__(self, machine: KernelSVM, items: Any, layout: Layout) -> None:
-        self.machine, self.gram = machine, machine.kernel_.takes == "gram"
-        self.order = np.arange(count(items)) if self.gram else layout.order
-        self.place = np.argsort(self.order)
-        self.K = machine._gram(items if self.gram else items[self.order])
-
-    def solve(self, problems: list[Problem], violation: float, max_iter: int) -> list[Found]:
-        own = [problem.at for problem in problems]
-        for problem in problems:
-            problem.at = self.place[problem.at].astype(np.int32)
-        found = smo(self.K, problems, tol=violation, max_iter=max_iter)
-        for problem, at in zip(problems, own, strict=True):
-            problem.at = at
-        return found
-
-    def refine(self, items: Any) -> bool:
-        if self.K.dtype != np.float32 or not fits(count(items), self.machine.memory, 8):
-            return False
-        items = wide(items)
-        self.K = self.machine._gram(items if self.gram else items[self.order])
-        return True
-
-
-class _Rows:
-    """Problems solved on rows of a Gram matrix that does not fit."""
-
-    def __init__(self, machine: KernelSVM, items: Any) -> None:
-        self.machine, self.items = machine, items
-
-    def solve(self, problems: list[Problem], violation: float, max_iter: int) -> list[Found]:
-        return [self._one(problem, violation, max_iter) for problem in problems]
-
-    def _one(self, problem: Problem, violation: float, max_iter: int) -> Found:
-        own = self.items[problem.at]
-        return smo_by_parts(
-            lambda rows: self.machine.kernel_.between(own[rows], own),
-            problem,
-            tol=violation,
-            memory=self.machine.memory,
-            itemsize=4 if self.items.dtype == np.float32 else 8,
-            max_iter=max_iter,
-        )
-
-    def refine(self, items: Any) -> bool:
-        light, self.items = self.items, wide(items)
-        return bool(light.dtype != self.items.dtype)

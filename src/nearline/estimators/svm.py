@@ -10,7 +10,7 @@ from nearline.kept import Flag, Numbers, OneOf, OrNone, Perhaps, Real, kept
 from nearline.losses import Loss
 from nearline.params import Params
 from nearline.risk import Risk
-from nearline.solvers import Solution, certified, minimize
+from nearline.solvers import Goal, Solution, certified, minimize
 
 ZERO = 1e-12  # a dual variable of at most this is 0 but for rounding
 LOSSES_OF_SVMS = ("squared-hinge", "hinge", "weston-watkins", "crammer-singer")
@@ -133,7 +133,7 @@ class LinearSVM(LinearClassifier):
                 W, b = solution.params.W / radius, solution.params.b
                 b = b if center is None else b - W @ center
                 given = given.with_alpha(alpha * radius**2)
-                return given, certified(given, Params.of(W, b), solution, self.tol)
+                return given, certified(given, Params.of(W, b), solution, Goal(self.tol))
             start, alpha = solution.params, 0.25 * alpha
             if alpha < 1e-14:
                 break

@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
 
-from nearline.estimators._kernel import KernelClassifier
+from nearline.estimators._kernel import KernelModel
 from nearline.estimators.kernel_maps import KernelMap
 from nearline.kept import AnyOf, Flag, Instance, OneOf, Only, Sizes, Spec, is_complete, kept, require
 from nearline.representations.kernels import KernelRows
@@ -20,7 +20,7 @@ from nearline.representations.texts import Documents
 
 def _takes(step: Any) -> str:
     """'texts' or 'rows'."""
-    if isinstance(step, KernelClassifier):
+    if isinstance(step, KernelModel):
         return "texts" if step.kernel_.takes in ("strings", "trees") else "rows"
     return "texts" if isinstance(step, (Documents, CountVectorizer, KernelRows)) else "rows"
 

@@ -39,7 +39,7 @@ from nearline.representations.tables import Encoding
 from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.calibrators import CALIBRATORS
 from nearline.selection.chain import Chain
-from nearline.solvers import Solution, Solver, Status
+from nearline.solvers import Method, Solution, Status
 from nearline.solvers.perceptron import PerceptronResult
 from nearline.solvers.sgd import Progress
 
@@ -66,7 +66,7 @@ FAMILIES: dict[str, type[Any]] = {
     "weights": VoteWeights,
     "boundary": Boundary,
     "ties": Ties,
-    "solver": Solver,
+    "solver": Method,
     "code": Code,
     "kernel": Kernel,
 }

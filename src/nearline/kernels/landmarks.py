@@ -65,19 +65,18 @@ class Landmarks:
         return np.asarray(solve_triangular(self.L, W.T, lower=True, trans="T", check_finite=False))
 
 
-def all_landmarks(kernel: Kernel, items: Any) -> tuple[Landmarks, Array]:
+def spanning(kernel: Kernel, items: Any, K: Array) -> tuple[Landmarks, Array]:
     """Every item that adds a direction, and the coordinates of all (n, r): the kernel itself, to rounding.
 
-    The Cholesky factorization takes the item next that is farthest from the span of those before, and ends where what is
-    left is rounding.
+    The Cholesky factorization of the Gram matrix K takes the item next that is farthest from the span of those before,
+    and ends where what is left is rounding in the precision of K.
     """
     from scipy.linalg.lapack import dpstrf
 
-    K = kernel.among(items).astype(np.float64)
-    longest = float(K.diagonal().max(initial=0.0))
-    total = float(K.diagonal().sum())
-    tol = (1e-6 if np.result_type(items) == np.float32 else NEGLIGIBLE) * longest
-    factor, pivots, rank, _ = dpstrf(K, lower=1, tol=tol, overwrite_a=1)
+    own = K.diagonal().astype(np.float64)
+    longest, total = float(own.max(initial=0.0)), float(own.sum())
+    tol = (1e-6 if K.dtype == np.float32 else NEGLIGIBLE) * longest
+    factor, pivots, rank, _ = dpstrf(K.astype(np.float64, copy=False).T, lower=1, tol=tol)
     rows = pivots[:rank].astype(np.intp) - 1
     lower = np.tril(factor)[:, :rank]
     Z = np.empty((len(K), rank))

@@ -29,14 +29,8 @@ class Precomputed(Kernel):
         return vectors(raw)
 
     def among(self, items: Any) -> Array:
-        if items.shape[0] != items.shape[1]:
-            raise ValueError(f"A Gram matrix is square, found one of shape {items.shape}.")
-        worst = np.abs(items - items.T).max(initial=0.0)
-        if worst > 1e-4 * np.abs(items).max(initial=0.0):
-            raise ValueError(f"A Gram matrix is symmetric, found entries that differ by {worst:.3g}.")
-        K = np.array(items)
-        square = np.diagonal(K).astype(np.float64)
-        if square.min(initial=0.0) < 0 or (np.square(K) > 1.001 * np.outer(square, square) + 1e-300).any():
+        K = symmetric(items)
+        if implausible(K):
             warnings.warn(
                 "This matrix is no Gram matrix: k(x, x')^2 exceeds k(x, x) k(x', x') somewhere, so that no features have "
                 "these inner products. Certificates do not hold; nearline.is_psd shows a witness.",
@@ -51,3 +45,21 @@ class Precomputed(Kernel):
         if items.shape[0] != items.shape[1]:
             raise ValueError("Of these rows a precomputed Gram matrix does not have k(x, x).")
         return np.diagonal(items).astype(np.float64)
+
+
+def symmetric(items: Any) -> Array:
+    """A copy of a matrix, if it is square and symmetric."""
+    if items.shape[0] != items.shape[1]:
+        raise ValueError(f"A Gram matrix is square, found one of shape {items.shape}.")
+    worst = np.abs(items - items.T).max(initial=0.0)
+    if worst > 1e-4 * np.abs(items).max(initial=0.0):
+        raise ValueError(f"A Gram matrix is symmetric, found entries that differ by {worst:.3g}.")
+    return np.array(items)
+
+
+def implausible(K: Array) -> bool:
+    """Whether k(x, x')^2 exceeds k(x, x) k(x', x') somewhere, so that the matrix has a negative eigenvalue."""
+    square = np.diagonal(K).astype(np.float64)
+    return bool(
+        square.min(initial=0.0) < 0 or (np.square(K) > 1.001 * np.outer(square, square) + 1e-300).any()
+    )

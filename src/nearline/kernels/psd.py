@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from nearline.arrays import Array
 
@@ -69,6 +68,8 @@ def is_psd(K: Any, tol: float | None = None) -> PSDCheck:
     >>> abs(check.witness).round(3)
     array([0.707, 0.707])
     """
+    from scipy.linalg import eigh
+
     K = np.asarray(K)
     tol = ROUNDED.get(K.dtype.name, 1e-10) if tol is None else tol
     K = K.astype(np.float64)
@@ -89,7 +90,7 @@ def is_psd(K: Any, tol: float | None = None) -> PSDCheck:
     i, j = np.unravel_index(int(differences.argmax()), K.shape)
     asymmetry = float(differences[i, j])
     place = (int(i), int(j)) if asymmetry > 0 else None
-    values, vectors = scipy.linalg.eigh(0.5 * K + 0.5 * K.T, subset_by_index=[0, 0], driver="evr")
+    values, vectors = eigh(0.5 * K + 0.5 * K.T, subset_by_index=[0, 0], driver="evr")
     smallest = float(values[0])
     witness = np.asarray(vectors[:, 0]) if smallest < -limit else None
     return PSDCheck(smallest, witness, asymmetry, place, limit)

@@ -2,7 +2,20 @@
 
 from nearline.risk._evaluate import evaluate
 from nearline.risk._given import checked_alpha, named, strength
+from nearline.risk._kernel import KernelRisk
+from nearline.risk._objective import Objective
 from nearline.risk._point import Line, Point, ScoredPoint
 from nearline.risk._risk import Risk
 
-__all__ = ["Line", "Point", "Risk", "ScoredPoint", "checked_alpha", "evaluate", "named", "strength"]
+__all__ = [
+    "KernelRisk",
+    "Line",
+    "Objective",
+    "Point",
+    "Risk",
+    "ScoredPoint",
+    "checked_alpha",
+    "evaluate",
+    "named",
+    "strength",
+]

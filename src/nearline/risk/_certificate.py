@@ -13,6 +13,7 @@ from nearline.arrays import Array
 from nearline.risk._point import Point
 
 if TYPE_CHECKING:
+    from nearline.risk._objective import Objective
     from nearline.risk._risk import Risk
 
 
@@ -39,7 +40,7 @@ def dual_value(risk: "Risk", duals: Array) -> float | None:
 
 
 def certify(
-    risk: "Risk", point: Point, duals: Array | None = None, enough: float = 0.0
+    risk: "Objective", point: Point, duals: Array | None = None, enough: float = 0.0
 ) -> tuple[Point, float | None]:
     """P - D, and the point that it holds for: the one given or, if it is more than enough, that with the best b.
 
@@ -47,7 +48,7 @@ def certify(
     """
     if risk.unpenalized:
         return point, None
-    dual = dual_value(risk, _loss_gradient(risk, point) if duals is None else duals)
+    dual = risk.dual_value(_loss_gradient(risk, point) if duals is None else duals)
     if dual is None:
         return point, None
     gap = abs(point.value - dual)
@@ -55,11 +56,11 @@ def certify(
         return point, gap
     better = risk.with_best_bias(point)
     better = better if better.value <= point.value else point
-    dual = max(dual, dual_value(risk, _loss_gradient(risk, better)) or dual)
+    dual = max(dual, risk.dual_value(_loss_gradient(risk, better)) or dual)
     return better, abs(better.value - dual)
 
 
-def _loss_gradient(risk: "Risk", point: Point) -> Array:
+def _loss_gradient(risk: "Objective", point: Point) -> Array:
     """Derivatives of each row's loss with respect to its scores: the duals that belong to the scores."""
     return risk.loss.value_and_gradient(point.scores.astype(np.float64), risk.targets)[1]
 

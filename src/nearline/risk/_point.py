@@ -10,7 +10,7 @@ from nearline.arrays import Array
 from nearline.params import Params
 
 if TYPE_CHECKING:
-    from nearline.risk._risk import Risk
+    from nearline.risk._objective import Objective
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,14 @@ class Point:
 class ScoredPoint(Point):
     """A point whose gradient, which costs a product with X^T, waits until someone asks for it."""
 
-    def __init__(self, risk: "Risk", params: Params, scores: Array) -> None:
-        penalty = risk.alpha * risk.regularizer.value(params.W) if risk.alpha else 0.0
+    def __init__(self, risk: "Objective", params: Params, scores: Array) -> None:
+        penalty = risk.penalty(params, scores)
         data_loss = risk.passes.total_loss(scores) / risk.total_weight
         self.__dict__.update(params=params, scores=scores, data_loss=data_loss, penalty=penalty, risk=risk)
 
     @cached_property
     def gradient(self) -> Params:
-        risk: Risk = self.__dict__["risk"]
+        risk: Objective = self.__dict__["risk"]
         return risk.at_scores(self.params, self.scores).gradient
 
 
@@ -46,7 +46,7 @@ class ScoredPoint(Point):
 class Line:
     """t -> risk(params + t direction), from cached scores."""
 
-    risk: "Risk"
+    risk: "Objective"
     point: Point
     direction: Params
     direction_scores: Array
@@ -67,14 +67,13 @@ class Line:
 
     def value_and_slope(self, t: float) -> tuple[float, float]:
         """Risk and its derivative (of the smooth part) at t."""
-        params, risk = self.params(t), self.risk
-        total, slope = risk.passes.value_and_slope(self.point.scores, self.direction_scores, t)
-        penalty = risk.alpha * risk.regularizer.value(params.W) if risk.alpha else 0.0
-        pull = np.zeros_like(params.W)
-        risk.add_penalty_gradient(params.W, pull)
-        return total / risk.total_weight + penalty, slope / risk.total_weight + float(
-            np.vdot(pull, self.direction.W)
-        )
+        total, slope = self.risk.passes.value_and_slope(self.point.scores, self.direction_scores, t)
+        penalty, pull = self.risk.penalty_along(self, t)
+        return total / self.risk.total_weight + penalty, slope / self.risk.total_weight + pull
+
+    def scored(self, t: float) -> Point:
+        """The point at t, its gradient when it is asked for."""
+        return ScoredPoint(self.risk, self.params(t), self.scores(t))
 
     def at(self, t: float) -> Point:
         """The point at t, with its gradient: one product with X^T."""

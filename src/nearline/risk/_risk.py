@@ -4,21 +4,22 @@ risk(W, b) = alpha R(W) + (1/S) sum_i s_i loss(W x_i + b, y_i),   S = sum_i s_i 
 """
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from nearline.arrays import Array, Design, as_design, is_sparse
-from nearline.losses import LOSSES, Loss
+from nearline.losses import Loss
 from nearline.params import Params
 from nearline.passes import ExactPasses, Passes, passes_for
 from nearline.regularizers import REGULARIZERS, Regularizer
-from nearline.risk._certificate import certify, dual_value, gradient_test
+from nearline.risk._certificate import dual_value, gradient_test
 from nearline.risk._given import named, strength
-from nearline.risk._point import Line, Point, ScoredPoint
-from nearline.targets import checked_targets, row_weights
+from nearline.risk._objective import Objective
+from nearline.risk._point import Line, Point
 
 
-class Risk:
+class Risk(Objective):
     """Regularized empirical risk of a linear score (SPEC A3).
 
     Parameters
@@ -56,29 +57,9 @@ class Risk:
         self.X = as_design(X)
         if self.X.ndim != 2:
             raise ValueError(f"X must be rows by features (n, D), got an array of shape {self.X.shape}.")
-        self.loss = named(loss, LOSSES, Loss, "loss")
-        self.loss.check_slopes()
         self.regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
-        if not isinstance(bias, (bool, np.bool_)):
-            raise ValueError(f"bias must be True or False, got {bias!r}.")
-        self.bias = bool(bias)
-        self.targets = checked_targets(targets, n_classes)
-        n_rows = self.X.shape[0]
-        if len(self.targets) != n_rows:
-            raise ValueError(
-                f"X has {n_rows} rows but targets {len(self.targets)}: give one target for each row."
-            )
-        if n_rows == 0:
-            raise ValueError("The risk of no rows is undefined: X is empty, give at least one row.")
-        if n_classes is None:
-            several = self.targets.ndim == 2
-            n_classes = self.targets.shape[1] if several else int(self.targets.max()) + 1
-        self.n_classes = max(n_classes, 2)
-        self.n_outputs = self.n_classes if self.loss.joint or self.n_classes > 2 else 1
+        self._take(self.X.shape[0], targets, loss, alpha, weights, bias, n_classes)
         self.regularizer.check_slopes((self.n_outputs, self.X.shape[1]))
-        self.weights = row_weights(weights, n_rows)
-        self.total_weight = float(self.weights.sum())
-        self.alpha = strength(alpha, self.total_weight)
         self.passes = passes_for(self.X, self.targets, self.weights, self.loss, self.n_outputs)
 
     def with_alpha(self, alpha: float | str) -> "Risk":
@@ -103,8 +84,8 @@ class Risk:
         return ExactPasses(self.passes)
 
     @property
-    def n_rows(self) -> int:
-        return int(self.X.shape[0])
+    def precision(self) -> "np.dtype[Any]":
+        return np.dtype(self.X.dtype)
 
     @property
     def n_features(self) -> int:
@@ -150,9 +131,6 @@ class Risk:
             if gradient is not None:
                 out += self.alpha * gradient
 
-    def zeros(self) -> Params:
-        return Params.zeros(self.n_outputs, self.n_features)
-
     # -- value, gradient, curvature ---------------------------------------------------------------------------
 
     def at(self, params: Params) -> Point:
@@ -160,9 +138,9 @@ class Risk:
         scores, total, G_W, G_b = self.passes.value_and_gradient(params)
         return self._point(params, scores, total, G_W, G_b)
 
-    def scored(self, params: Params) -> Point:
-        """Value and scores at ``params``, for those who do not need the gradient."""
-        return ScoredPoint(self, params, self.passes.scores(params))
+    def scores(self, params: Params) -> Array:
+        """W x_i + b for all rows, (n, K), in X's dtype."""
+        return self.passes.scores(params)
 
     def at_scores(self, params: Params, scores: Array) -> Point:
         """The same where the scores W x + b are known already: only the product with X^T is left."""
@@ -174,16 +152,18 @@ class Risk:
         np.divide(G_W, self.total_weight, out=gradient.W)
         gradient.b[:] = G_b / self.total_weight if self.bias else 0.0
         self.add_penalty_gradient(params.W, gradient.W)
-        penalty = self.alpha * self.regularizer.value(params.W) if self.alpha else 0.0
-        return Point(params, scores, total / self.total_weight, penalty, gradient)
+        return Point(params, scores, total / self.total_weight, self.penalty(params, scores), gradient)
 
-    def value(self, params: Params) -> float:
-        """The risk alone."""
-        return self.value_at_scores(params, self.passes.scores(params))
+    def penalty(self, params: Params, scores: Array) -> float:
+        """alpha R(W)."""
+        return self.alpha * self.regularizer.value(params.W) if self.alpha else 0.0
 
-    def value_at_scores(self, params: Params, scores: Array) -> float:
-        penalty = self.alpha * self.regularizer.value(params.W) if self.alpha else 0.0
-        return self.passes.total_loss(scores) / self.total_weight + penalty
+    def penalty_along(self, line: Line, t: float) -> tuple[float, float]:
+        """alpha R(W), and the derivative of its smooth part, at t."""
+        params = line.params(t)
+        pull = np.zeros_like(params.W)
+        self.add_penalty_gradient(params.W, pull)
+        return self.penalty(params, line.point.scores), float(np.vdot(pull, line.direction.W))
 
     def hessian_product(self, point: Point, direction: Params) -> Params:
         """Hessian of the smooth part at ``point`` times ``direction``."""
@@ -208,51 +188,26 @@ class Risk:
             H[n_weights:] = H[:, n_weights:] = 0.0
         return H
 
-    def along(self, point: Point, direction: Params) -> Line:
-        """The risk on the ray from ``point``: one product with X, then every step costs O(nK)."""
-        return Line(self, point, direction, self.passes.scores(direction))
-
     # -- what the certificate needs ---------------------------------------------------------------------------
 
-    @cached_property
-    def null_point(self) -> Point:
-        """The risk at W = 0 and the best b."""
-        params = self.zeros()
-        if self.bias:
-            params.b[:] = self.passes.best_null_bias()
-        return self.scored(params)
-
     @property
-    def null_value(self) -> float:
-        """P(W = 0, best b): the null risk."""
-        return max(self.null_point.data_loss, np.finfo(float).tiny)
-
-    def with_best_bias(self, point: Point) -> Point:
-        """The point with b moved to its best for the same W (smooth losses)."""
-        shift = self.passes.best_bias_shift(point.scores)
-        params = point.params.copy()
-        params.b[:] += shift
-        return ScoredPoint(self, params, (point.scores + shift).astype(point.scores.dtype, copy=False))
+    def has_gap(self) -> bool:
+        """Whether there are certificates: a penalty and a loss whose conjugates are known."""
+        return (
+            not self.unpenalized
+            and (self.elastic or self.regularizer.knows("conjugate"))
+            and self.loss.conjugate(np.zeros((0, self.n_outputs)), self.targets[:0]) is not None
+        )
 
     def dual_value(self, duals: Array) -> float | None:
         """D(u) at duals made feasible first; None where there is no certificate: alpha = 0, or a conjugate not known."""
         return dual_value(self, duals)
 
-    def gap(self, point: Point, duals: Array | None = None) -> float | None:
-        """Certified duality gap of a point relative to its risk, (P - D) / P, or None where there is none.
-
-        Smooth losses derive the duals from the scores; non-smooth ones take the solver's.
-        """
-        better, gap = self.certify(point, duals)
-        if gap is None:
+    def gap_estimate(self, point: Point) -> float | None:
+        """With an L2 penalty, a smooth loss and b at its best, P - D = |dP/dW|^2 / (2 alpha l2) exactly."""
+        if not self.loss.smooth or self.l1 or self.l2 == 0:
             return None
-        return (gap + point.value - better.value) / max(point.value, float(np.finfo(float).tiny))
-
-    def certify(
-        self, point: Point, duals: Array | None = None, enough: float = 0.0
-    ) -> tuple[Point, float | None]:
-        """P - D, and the point that it holds for: the one given or, if it is more than enough, that with the best b."""
-        return certify(self, point, duals, enough)
+        return float(np.vdot(point.gradient.W, point.gradient.W)) / (2.0 * self.l2)
 
     def gradient_test(self, point: Point) -> float:
         """Size of the gradient relative to that at W = 0, each weight in units of its feature's scale."""

@@ -1,8 +1,11 @@
 """Solvers by name, and the choice among them."""
 
+from typing import Any
+
 from nearline.risk import Risk
 from nearline.solvers._base import (
     ConvergenceWarning,
+    Method,
     Solution,
     Solver,
     certified,
@@ -10,6 +13,7 @@ from nearline.solvers._base import (
     minimize,
     search_minimum,
 )
+from nearline.solvers._goal import Goal
 from nearline.solvers._state import State, Status
 from nearline.solvers.closed_form import ClosedForm, RidgeFactorization
 from nearline.solvers.coordinate_descent import CoordinateDescent
@@ -99,7 +103,7 @@ def _unserved(risk: Risk) -> str:
     return f"No solver serves loss '{risk.loss.name}' with '{risk.regularizer.name}' ({risk.regularizer!r}): {able}."
 
 
-def choose(risk: Risk, solver: Solver | str, relative_to: str = "risk") -> Solver:
+def choose(risk: Risk, solver: Method[Any] | str, relative_to: str = "risk") -> Solver:
     """The solver for a risk; raises, with the reason and an alternative, if it cannot serve."""
     if solver == "auto":
         chosen = first_willing(risk, preference(risk, relative_to))
@@ -134,9 +138,11 @@ __all__ = [
     "CoordinateDescent",
     "DualCoordinateDescent",
     "Fista",
+    "Goal",
     "GradientDescent",
     "InteriorPoint",
     "LinearProgram",
+    "Method",
     "Newton",
     "NewtonCG",
     "PerceptronRule",

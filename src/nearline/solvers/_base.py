@@ -6,14 +6,14 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from nearline.arrays import Array
 from nearline.kept import Instance, Numbers, OneOf, OrNone, Real, Whole, Word, kept
 from nearline.params import Params
-from nearline.risk import Risk
+from nearline.risk import KernelRisk, Objective, Risk
 from nearline.solvers._certifier import Certifier
 from nearline.solvers._goal import Goal, checked_scale
 from nearline.solvers._state import State, Status
@@ -86,10 +86,13 @@ class Solution:
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
 
+R = TypeVar("R", bound=Objective)
+
+
 @kept(max_iter=Whole(1))
 @dataclass(frozen=True)
-class Solver(ABC):
-    """A way to minimize a risk. ``step`` is one iteration; the loop in :func:`minimize` does all else."""
+class Method(ABC, Generic[R]):
+    """A way to minimize risks of one kind. ``step`` is one iteration; the loop in :func:`minimize` does all else."""
 
     name: ClassVar[str]
     max_iter: int = 1000
@@ -100,16 +103,22 @@ class Solver(ABC):
         return False
 
     @abstractmethod
-    def refuses(self, risk: Risk) -> str | None:
+    def refuses(self, risk: R) -> str | None:
         """Why this solver cannot serve the risk and which one can, or None if it can."""
 
     @abstractmethod
-    def start(self, risk: Risk, params: Params, goal: Goal) -> State:
+    def start(self, risk: R, params: Params, goal: Goal) -> State:
         """The state at ``params``."""
 
     @abstractmethod
-    def step(self, risk: Risk, state: State) -> State:
+    def step(self, risk: R, state: State) -> State:
         """The state after one iteration."""
+
+
+@kept()
+@dataclass(frozen=True)
+class Solver(Method[Risk]):
+    """A way to minimize the risk of a linear score; on coordinates of a Gram matrix it serves a kernel's risk too."""
 
 
 UNFINISHED = (Status.PRECISION, Status.MAX_ITER, Status.NOT_FINITE)  # another solver may come farther
@@ -118,8 +127,8 @@ Callback = Callable[[int, State], None]
 
 
 def minimize(
-    risk: Risk,
-    solver: "Solver | str" = "auto",
+    risk: Risk | KernelRisk,
+    solver: "Method[Any] | str" = "auto",
     start: Params | None = None,
     *,
     tol: float = 1e-4,
@@ -134,6 +143,9 @@ def minimize(
     softmax risk without a penalty may have no finite minimizer; that is found out, and the status says so
     (NO_MINIMIZER), or that it cost too much (NOT_CHECKED).
 
+    The risk of a kernel machine has solvers of its own, 'smo', 'newton' and 'closed-form'; all others work on coordinates
+    of the items whose inner products are the kernel. Either way the parameters are coefficients of the items.
+
     Examples
     --------
     >>> import numpy as np
@@ -144,10 +156,17 @@ def minimize(
     True
     """
     from nearline.solvers._existence import has_minimizer, in_question
+    from nearline.solvers.kernel import search_kernel_minimum
 
-    solution = search_minimum(
-        risk, solver, start, tol=tol, max_iter=max_iter, callback=callback, relative_to=relative_to
-    )
+    asked: dict[str, Any] = {
+        "tol": tol,
+        "max_iter": max_iter,
+        "callback": callback,
+        "relative_to": relative_to,
+    }
+    if isinstance(risk, KernelRisk):
+        return search_kernel_minimum(risk, solver, start, **asked)
+    solution = search_minimum(risk, solver, start, **asked)
     if not (in_question(risk) and solution.status in ENDED):
         return solution
     with single_threaded_blas:
@@ -160,7 +179,7 @@ def minimize(
 
 def search_minimum(
     risk: Risk,
-    solver: "Solver | str" = "auto",
+    solver: "Method[Any] | str" = "auto",
     start: Params | None = None,
     *,
     tol: float = 1e-4,
@@ -172,33 +191,29 @@ def search_minimum(
     from nearline.solvers import choose, others
 
     chosen = choose(risk, solver, checked_scale(relative_to))
-    _check_limits(tol, max_iter)
-    if start is not None and start.W.shape != (risk.n_outputs, risk.n_features):
-        raise ValueError(
-            f"start has weights of shape {start.W.shape}, but the risk has {risk.n_outputs} score(s) of "
-            f"{risk.n_features} feature(s): start from risk.zeros() or parameters of that shape."
-        )
+    check_asked(risk, start, tol, max_iter)
     if max_iter is not None:
         chosen = replace(chosen, max_iter=max_iter)  # a solver may do its last iteration in another way
     began = time.perf_counter()
     try:
         goal = Goal.of(risk, tol, relative_to)
-        solution = _loop(risk, chosen, risk.zeros() if start is None else start.copy(), goal, callback, began)
+        solution = loop(risk, chosen, risk.zeros() if start is None else start.copy(), goal, callback, began)
         if solver == "auto" and max_iter is None:
             for other in others(risk, chosen):
                 if solution.status not in UNFINISHED:
                     break
                 # Sums in float64 do not end in the rounding of float32.
-                again = _loop(risk.exact, other, solution.params.copy(), goal, callback, began)
+                again = loop(risk.exact, other, solution.params.copy(), goal, callback, began)
                 solution = min(solution, again, key=lambda found: found.left)
         return solution
     except np.linalg.LinAlgError as error:  # what factorizations say of NaN and infinity
         raise ValueError(_not_finite(risk) or str(error)) from error
 
 
-def _loop(
-    risk: Risk, chosen: Solver, start: Params, goal: Goal, callback: Callback | None, began: float
+def loop(
+    risk: R, chosen: Method[R], start: Params, goal: Goal, callback: Callback | None, began: float
 ) -> Solution:
+    """One fit by one method, until it is certified or ends."""
     limit = chosen.max_iter
     with single_threaded_blas:  # a BLAS that splits sums by its number of threads would change the last bits
         if np.isnan(risk.null_value):  # kept for the certificate, so that looking at it costs nothing
@@ -229,28 +244,32 @@ def _loop(
         trace=np.array(trace),
         solver=chosen.name,
         duals=state.duals,
-        precision=risk.X.dtype.name,
+        precision=risk.precision.name,
     )
 
 
-def certified(risk: Risk, params: Params, solution: Solution, tol: float) -> Solution:
+def certified(risk: Objective, params: Params, solution: Solution, goal: Goal) -> Solution:
     """A solution in the parameters of an equal risk, with duals that are its own, certified anew."""
     with single_threaded_blas:
         point = risk.scored(params)
-        watch = Certifier(risk, Goal(tol), point)
+        watch = Certifier(risk, goal, point)
         watch.check(State(point, solution.duals, stuck=True), solution.n_iter, True)
         params, value = watch.answer()
-    precision = risk.X.dtype.name
-    return replace(
-        solution, params=params, value=value, gap=watch.gap, status=watch.status, precision=precision
-    )
+    found: dict[str, Any] = {"gap": watch.gap, "gradient_test": watch.gradient_test, "status": watch.status}
+    return replace(solution, params=params, value=value, precision=risk.precision.name, **found)
 
 
-def _check_limits(tol: Any, max_iter: Any) -> None:
+def check_asked(risk: Objective, start: Params | None, tol: Any, max_iter: Any) -> None:
+    """Refuse a tolerance, a limit or a start that makes no sense."""
     if not (isinstance(tol, numbers.Real) and float(tol) > 0):
         raise ValueError(f"tol must be > 0 (it is a relative duality gap), got {tol!r}.")
     if max_iter is not None and not (isinstance(max_iter, numbers.Integral) and int(max_iter) >= 0):
         raise ValueError(f"max_iter must be a whole number >= 0, got {max_iter!r}.")
+    if start is not None and start.W.shape != (risk.n_outputs, risk.n_features):
+        raise ValueError(
+            f"start has weights of shape {start.W.shape}, but the risk has {risk.n_outputs} score(s) of "
+            f"{risk.n_features} feature(s): start from risk.zeros() or parameters of that shape."
+        )
 
 
 def _not_finite(risk: Risk) -> str | None:

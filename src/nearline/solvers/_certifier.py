@@ -4,7 +4,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.params import Params
-from nearline.risk import Point, Risk
+from nearline.risk import Objective, Point
 from nearline.solvers._delivery import canonical, delivered, rounded
 from nearline.solvers._goal import Goal
 from nearline.solvers._mean_gradient import with_mean_gradient
@@ -19,22 +19,18 @@ class Certifier:
     Whatever a solver computes in, gap and gradient are those of the parameters that the user gets, in float64.
     """
 
-    def __init__(self, risk: Risk, goal: Goal, start: Point, *, descends: bool = False) -> None:
+    def __init__(self, risk: Objective, goal: Goal, start: Point, *, descends: bool = False) -> None:
         self.risk, self.goal, self.point = risk, goal, start
         self.gap: float | None = None
         self.gradient_test: float | None = None
         self.status = Status.MAX_ITER
         self.next_check = 0
-        self.progress = Progress(float(np.finfo(risk.X.dtype).eps)) if descends else None
-        self.rounds = risk.X.dtype != np.float64  # whether parameters lose digits when they are delivered
+        self.progress = Progress(float(np.finfo(risk.precision).eps)) if descends else None
+        self.rounds = risk.precision != np.float64  # whether parameters lose digits when they are delivered
         self.delivered = not self.rounds  # whether the point is what the user gets
         self.lost = 0  # points that rounding has spoiled
         self.caution = 1.0  # what the next point's gap should be, in units of what is allowed
-        self.has_gap = (
-            not risk.unpenalized
-            and (risk.elastic or risk.regularizer.knows("conjugate"))
-            and risk.loss.conjugate(np.zeros((0, risk.n_outputs)), risk.targets[:0]) is not None
-        )
+        self.has_gap = risk.has_gap
 
     def check(self, state: State, n_iter: int, last: bool) -> bool:
         if not np.isfinite(state.point.value):
@@ -120,9 +116,8 @@ class Certifier:
         risk, enough = self.risk, self.caution * self.goal.allowed(state.point.value)
         if state.estimate is not None:
             return state.estimate <= enough
-        if risk.loss.smooth and risk.l1 == 0 and risk.l2 > 0 and state.duals is None:
-            # With u = the gradient of the loss and b at its best, P - D = |dP/dW|^2 / (2 alpha l2) exactly.
-            estimate = float(np.vdot(state.point.gradient.W, state.point.gradient.W)) / (2.0 * risk.l2)
+        estimate = risk.gap_estimate(state.point) if state.duals is None else None
+        if estimate is not None:
             bias_too = float(np.abs(state.point.gradient.b).max(initial=0.0)) <= 10.0 * self.goal.tol**0.5
             return bias_too and estimate <= enough
         if n_iter < self.next_check:

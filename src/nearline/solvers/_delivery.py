@@ -6,32 +6,32 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.params import Params
-from nearline.risk import Point, Risk, ScoredPoint
+from nearline.risk import Objective, Point, ScoredPoint
 
 
-def delivered(risk: Risk, params: Params) -> Params:
+def delivered(risk: Objective, params: Params) -> Params:
     """Parameters to hand out. What rounding takes from W x + b at the mean row, the bias gets back."""
     params = canonical(risk, params)
-    if risk.X.dtype == np.float64:
+    if risk.precision == np.float64:
         return params
-    W = params.W.astype(risk.X.dtype).astype(np.float64)
+    W = params.W.astype(risk.precision).astype(np.float64)
     b = params.b + (params.W - W) @ risk.passes.column_moments[0] if risk.bias else params.b
-    return Params.of(W, b.astype(risk.X.dtype))
+    return Params.of(W, b.astype(risk.precision))
 
 
-def rounded(risk: Risk, point: Point, enough: float) -> Point:
+def rounded(risk: Objective, point: Point, enough: float) -> Point:
     """The point as it is delivered, in float64; if its risk is more than enough, with the bias chosen anew."""
     exact = risk.exact
     found: Point = exact.scored(delivered(risk, point.params))
     if found.value <= enough or not risk.bias:
         return found
     better = exact.with_best_bias(found) if risk.loss.smooth else with_searched_bias(exact, found)
-    b = better.params.b.astype(risk.X.dtype).astype(np.float64)
+    b = better.params.b.astype(risk.precision).astype(np.float64)
     shifted = ScoredPoint(exact, Params.of(found.params.W, b), better.scores + (b - better.params.b))
     return min(found, shifted, key=lambda one: one.value)
 
 
-def with_searched_bias(risk: Risk, point: Point) -> Point:
+def with_searched_bias(risk: Objective, point: Point) -> Point:
     """The point with a better b for the same W, where slopes do not lead to it: the risk is convex in each b_c."""
     from scipy.optimize import minimize_scalar
 
@@ -44,11 +44,11 @@ def with_searched_bias(risk: Risk, point: Point) -> Point:
     return ScoredPoint(risk, Params.of(point.params.W, b), scores)
 
 
-def _moved_loss(risk: Risk, scores: Array, unit: Array, step: float) -> float:
+def _moved_loss(risk: Objective, scores: Array, unit: Array, step: float) -> float:
     return risk.passes.total_loss(scores + step * unit)
 
 
-def canonical(risk: Risk, params: Params) -> Params:
+def canonical(risk: Objective, params: Params) -> Params:
     """The representative among equal solutions: joint losses do not see a shift of all scores alike."""
     if not risk.loss.joint:
         return params

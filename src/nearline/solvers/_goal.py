@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.risk import Risk
+from nearline.risk import Objective
 
 SCALES = ("risk", "null")
 
@@ -23,7 +23,7 @@ class Goal:
     null: float | None = None  # the null risk where that is the unit
 
     @classmethod
-    def of(cls, risk: Risk, tol: float, relative_to: str) -> "Goal":
+    def of(cls, risk: Objective, tol: float, relative_to: str) -> "Goal":
         return cls(tol, risk.null_value if relative_to == "null" else None)
 
     def unit(self, value: float) -> float:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nearline.risk import Line, Point, Risk
+from nearline.risk import Line, Objective, Point
 
 
 def wolfe(line: Line, t: float = 1.0, *, decrease: float = 1e-4, slope_share: float = 0.9) -> float:
@@ -39,7 +39,7 @@ def wolfe(line: Line, t: float = 1.0, *, decrease: float = 1e-4, slope_share: fl
     return best
 
 
-def rounding(risk: Risk, point: Point) -> float:
+def rounding(risk: Objective, point: Point) -> float:
     """What values near a point may be off by; below it they cannot tell better from worse, and slopes decide alone.
 
     There is the rounding of sums over n rows, that of losses near 0, which are differences of numbers of the size of the

@@ -4,10 +4,10 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.params import Params
-from nearline.risk import Point, Risk
+from nearline.risk import Objective, Point
 
 
-def with_mean_gradient(risk: Risk, point: Point, duals: Array, tol: float) -> Point:
+def with_mean_gradient(risk: Objective, point: Point, duals: Array, tol: float) -> Point:
     """The point with the mean of the gradients taken, g = (1/S) sum_i s_i u_i x_i^T, in place of one at a kink.
 
     Without a penalty there is no gap, and the gradient test of a loss with kinks needs the right sub-gradient. By

@@ -10,6 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.losses import Squared
+from nearline.risk import KernelRisk
 from nearline.solvers._left_out import left_out
 from nearline.solvers.closed_form._spectrum import EPS, Spectrum, eigh
 from nearline.tiles import map_tiles, slices
@@ -49,6 +51,12 @@ class GramRidge:
             G -= self.row_means
             G -= (G @ weights / self.total)[:, None]
         self.G = 0.5 * (G + G.T) * self.root[:, None] * self.root
+
+    @classmethod
+    def of(cls, risk: KernelRisk) -> "GramRidge":
+        """Of a kernel's risk with the squared loss; in float64, as its solution is certified to more digits than float32."""
+        codes = Squared().codes(risk.targets, risk.n_outputs)
+        return cls(risk.matrix, codes, risk.weights, bias=risk.bias)
 
     @cached_property
     def spectrum(self) -> Spectrum:

@@ -23,11 +23,12 @@ from nearline.estimators import (
 from nearline.estimators._pairs import Pairs
 from nearline.kernels import RBF, Kernel
 from nearline.kernels.distances import induced_squares
-from nearline.kernels.landmarks import all_landmarks
+from nearline.kernels.gram import Gram
+from nearline.kernels.landmarks import spanning
 from nearline.kernels.precomputed import Precomputed
 from nearline.kernels.vector import scale_gamma
 from nearline.losses import LOSSES, Squared
-from nearline.risk import Risk
+from nearline.risk import KernelRisk, Risk
 from nearline.selection.chain import Chain
 from nearline.selection.edges import Axis, two_digits
 from nearline.selection.families._base import Family, Fold, Outcome
@@ -35,6 +36,7 @@ from nearline.selection.families.neighbors import NearestNeighbors
 from nearline.selection.families.paths import LeastSquaresPath
 from nearline.selection.path import solutions
 from nearline.solvers.gram_ridge import GramRidge
+from nearline.solvers.kernel import two_class_problems, two_class_risks
 from nearline.solvers.smo import certificates, smo
 
 MOST_SPARSE = 3000  # sparse rows whose Gram matrix is computed: linear models serve them nearly as well
@@ -124,15 +126,13 @@ class SupportVectors(KernelFamily):
         known, targets = np.unique(codes, return_inverse=True)
         if K.dtype == np.float64 and not fold.gram:
             K, K_test = K.astype(np.float32), K_test.astype(np.float32)
-        layout = KernelSVM().layout(targets, len(known))
-        problems, last = None, 0.0
+        risk = KernelRisk.of(Gram(Precomputed(), K), targets, loss="hinge", alpha=1.0, weights=weights)
+        problems, last = [], 1.0
+        for one in two_class_risks(risk, Pairs(len(known)).numbers):
+            problems += two_class_problems(one, np.arange(one.n_rows), one.rows)
         for number in sorted(grid, key=lambda number: -grid[number]["alpha"]):
             alpha, start = grid[number]["alpha"], perf_counter()
-            if problems is None:
-                problems = layout.problems(weights / (weights.sum() * alpha))
-            else:
-                problems = [problem.scaled(last / alpha) for problem in problems]
-            last = alpha
+            problems, last = [problem.scaled(last / alpha) for problem in problems], alpha
             found = smo(K, problems, tol=1e-3, max_iter=1000 * len(targets))
             fitted = perf_counter()
             A = np.zeros((len(targets), len(problems)), dtype=K.dtype)
@@ -204,7 +204,7 @@ class KernelLogistic(KernelFamily):
     ) -> Iterator[Outcome]:
         known, targets = np.unique(fold.codes, return_inverse=True)
         start = perf_counter()
-        marks, Z = all_landmarks(Precomputed(), K)
+        marks, Z = spanning(Precomputed(), K, K)
         loss = LOSSES["logistic" if len(known) == 2 else "softmax"]
         risk = Risk(Z, targets.astype(np.int32), loss=loss, weights=fold.weights, n_classes=len(known))
         order = sorted(grid, key=lambda number: -grid[number]["alpha"])

@@ -1,0 +1,130 @@
+"""Gram: k(x, x') of all pairs of some items: whole where it fits, else products with it, block by block (SPEC G)."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.kernels._base import Kernel
+from nearline.kernels.expansion import Expansion
+from nearline.kernels.landmarks import Landmarks, spanning
+from nearline.kernels.precomputed import implausible, symmetric
+from nearline.kernels.psd import ROUNDED, is_psd
+
+MEMORY = 1 << 32  # bytes that a Gram matrix may take
+PROBES = 4  # random vectors on which a factor is compared with its matrix
+
+
+class Gram:
+    """The Gram matrix of checked items under a fitted kernel, computed when it is asked for, and once.
+
+    Parameters
+    ----------
+    kernel : a kernel with its numbers, see :meth:`Kernel.fitted`.
+    items : as the kernel's ``items`` gives them; of a precomputed kernel the matrix itself.
+    memory : bytes that the matrix may take.
+    instead : what else would do where it does not fit, for the sentence that says so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline.kernels import Linear
+    >>> from nearline.kernels.gram import Gram
+    >>> gram = Gram(Linear(), np.array([[1.0, 2.0], [0.0, 1.0]]))
+    >>> gram.whole.tolist(), gram.times(np.array([[1.0], [1.0]])).tolist()
+    ([[5.0, 2.0], [2.0, 1.0]], [[7.0], [3.0]])
+    """
+
+    def __init__(self, kernel: Kernel, items: Any, memory: float = MEMORY, instead: str = "") -> None:
+        self.kernel, self.items, self.memory, self.instead = kernel, items, memory, instead
+
+    @property
+    def n(self) -> int:
+        return int(self.items.shape[0])
+
+    @property
+    def given(self) -> bool:
+        """Whether the items are the matrix itself."""
+        return self.kernel.takes == "gram"
+
+    def fits(self, itemsize: int) -> bool:
+        """Whether a matrix of such numbers is allowed."""
+        return float(self.n) * self.n * itemsize <= self.memory
+
+    @cached_property
+    def wide(self) -> Any:
+        """The items as certificates want them: rows of numbers in float64."""
+        return wide(self.items)
+
+    @cached_property
+    def whole(self) -> Array:
+        """The matrix in float64; refused where it is too large, overflows, or can be no Gram matrix."""
+        self.check_memory()
+        return self.among(self.wide)
+
+    def check_memory(self) -> None:
+        """Refuse a matrix that is larger than ``memory``."""
+        if not (self.given or self.fits(8)):
+            n, instead = self.n, self.instead
+            raise ValueError(
+                f"The Gram matrix of {n:,} items needs {8e-9 * n * n:.1f} GB, memory allows {self.memory / 1e9:.1f} GB: "
+                f"raise memory{',' if instead else ' or'} take fewer rows{f', or {instead}' if instead else ''}."
+            )
+
+    def among(self, items: Any) -> Array:
+        """The matrix of these items, or of the same in another order or precision.
+
+        Its diagonal bounds it, k(x, x')^2 <= k(x, x) k(x', x'), and must not overflow the precision of the items, in which
+        scores are computed.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = symmetric(items) if self.given else self.kernel.among(items)
+            own = np.diagonal(K).astype(np.float32 if self.items.dtype == np.float32 else K.dtype)
+        if not np.isfinite(own).all():
+            raise ValueError(
+                f"Values of {self.kernel!r} overflow on these items: scale the features, or take Normalized(kernel)."
+            )
+        if self.given and implausible(K):
+            _refuse_indefinite(K)
+        return K
+
+    def part(self, rows: Array) -> "Gram":
+        """That of some of the items."""
+        items = self.items[np.ix_(rows, rows)] if self.given else self.items[rows]
+        other = Gram(self.kernel, items, self.memory, self.instead)
+        if "whole" in self.__dict__:
+            other.__dict__["whole"] = self.whole[np.ix_(rows, rows)]
+        return other
+
+    def times(self, A: Array) -> Array:
+        """K A (n, P) in float64, for A (n, P): where the matrix is not there, from the rows of A that are not 0."""
+        if "whole" in self.__dict__:
+            return np.asarray(self.whole @ A)
+        return Expansion.of(self.kernel, self.wide, A, np.zeros(A.shape[1])).scores(self.wide)
+
+    @cached_property
+    def coordinates(self) -> tuple[Landmarks, Array]:
+        """Items that span the features of all, and the coordinates Z (n, r) of all: Z Z^T is the matrix, to rounding."""
+        whole = self.whole
+        K = self.items if self.given else whole  # a given matrix in float32 has the rounding of float32
+        marks, Z = spanning(self.kernel, self.wide, K)
+        V = np.random.default_rng(0).choice([-1.0, 1.0], size=(self.n, PROBES))
+        left = float(np.abs(whole @ V - Z @ (Z.T @ V)).max(initial=0.0))
+        if left > ROUNDED.get(K.dtype.name, 1e-9) * float(np.linalg.norm(whole)):
+            _refuse_indefinite(K)
+        return marks, Z
+
+
+def _refuse_indefinite(K: Array) -> None:
+    verdict = is_psd(K)
+    if not verdict:
+        raise ValueError(
+            f"This matrix is no Gram matrix, as no features have these inner products: it is {verdict}. Take a kernel that "
+            "is positive semi-definite, or add the size of that eigenvalue to the diagonal (is_psd(K).witness shows why)."
+        )
+
+
+def wide(items: Any) -> Any:
+    """Rows of numbers in float64, other items as they are."""
+    return items.astype(np.float64) if items.dtype == np.float32 else items

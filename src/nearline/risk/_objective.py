@@ -1,0 +1,176 @@
+"""Objective: what all risks share, whatever their scores are made of: points, lines, null model, certificate."""
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nearline.arrays import Array
+from nearline.losses import LOSSES, Loss
+from nearline.params import Params
+from nearline.passes import Passes
+from nearline.risk._certificate import certify
+from nearline.risk._given import named, strength
+from nearline.risk._point import Line, Point, ScoredPoint
+from nearline.targets import checked_targets, row_weights
+
+
+class Objective(ABC):
+    """A weighted mean of losses of scores, plus alpha times a penalty of their parameters, with a bias or none."""
+
+    loss: Loss
+    bias: bool
+    targets: Array  # (n,) or (n, K)
+    n_classes: int
+    n_outputs: int
+    weights: Array  # (n,)
+    total_weight: float
+    alpha: float
+    passes: Passes  # over rows; what it says of scores alone holds for all risks
+
+    def _take(
+        self, n_rows: int, targets: Any, loss: Any, alpha: Any, weights: Any, bias: Any, n_classes: int | None
+    ) -> None:
+        """Check and keep what does not depend on the scores."""
+        self.loss = named(loss, LOSSES, Loss, "loss")
+        self.loss.check_slopes()
+        if not isinstance(bias, (bool, np.bool_)):
+            raise ValueError(f"bias must be True or False, got {bias!r}.")
+        self.bias = bool(bias)
+        self.targets = checked_targets(targets, n_classes)
+        if len(self.targets) != n_rows:
+            raise ValueError(
+                f"X has {n_rows} rows but targets {len(self.targets)}: give one target for each row."
+            )
+        if n_rows == 0:
+            raise ValueError("The risk of no rows is undefined: X is empty, give at least one row.")
+        if n_classes is None:
+            several = self.targets.ndim == 2
+            n_classes = self.targets.shape[1] if several else int(self.targets.max()) + 1
+        self.n_classes = max(n_classes, 2)
+        self.n_outputs = self.n_classes if self.loss.joint or self.n_classes > 2 else 1
+        self.weights = row_weights(weights, n_rows)
+        self.total_weight = float(self.weights.sum())
+        self.alpha = strength(alpha, self.total_weight)
+
+    # -- what a risk says of itself ---------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def precision(self) -> "np.dtype[Any]":
+        """Of the parameters that users get."""
+
+    @property
+    @abstractmethod
+    def exact(self) -> "Objective":
+        """The same with all sums in float64: what certificates are computed with."""
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Weights of each output."""
+
+    @property
+    @abstractmethod
+    def unpenalized(self) -> bool:
+        """Whether there is no penalty at all."""
+
+    @property
+    @abstractmethod
+    def has_gap(self) -> bool:
+        """Whether there are certificates: a penalty and a loss whose conjugates are known."""
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.targets)
+
+    def zeros(self) -> Params:
+        return Params.zeros(self.n_outputs, self.n_features)
+
+    # -- value and gradient -----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def scores(self, params: Params) -> Array:
+        """(n, K), in the precision of the rows."""
+
+    @abstractmethod
+    def penalty(self, params: Params, scores: Array) -> float:
+        """alpha times the penalty of parameters with these scores."""
+
+    @abstractmethod
+    def penalty_along(self, line: Line, t: float) -> tuple[float, float]:
+        """alpha times the penalty, and the derivative of its smooth part, at t."""
+
+    @abstractmethod
+    def at(self, params: Params) -> Point:
+        """Value, gradient and scores at ``params``."""
+
+    @abstractmethod
+    def at_scores(self, params: Params, scores: Array) -> Point:
+        """The same where the scores are known already."""
+
+    def scored(self, params: Params) -> Point:
+        """Value and scores at ``params``, for those who do not need the gradient."""
+        return ScoredPoint(self, params, self.scores(params))
+
+    def value(self, params: Params) -> float:
+        """The risk alone."""
+        return self.value_at_scores(params, self.scores(params))
+
+    def value_at_scores(self, params: Params, scores: Array) -> float:
+        return self.passes.total_loss(scores) / self.total_weight + self.penalty(params, scores)
+
+    def along(self, point: Point, direction: Params) -> Line:
+        """The risk on the ray from ``point``: one product with the data, then every step costs O(nK)."""
+        return Line(self, point, direction, self.scores(direction))
+
+    # -- what the certificate needs ---------------------------------------------------------------------------
+
+    @cached_property
+    def null_point(self) -> Point:
+        """The risk at W = 0 and the best b."""
+        params = self.zeros()
+        if self.bias:
+            params.b[:] = self.passes.best_null_bias()
+        return self.scored(params)
+
+    @property
+    def null_value(self) -> float:
+        """P(W = 0, best b): the null risk."""
+        return max(self.null_point.data_loss, np.finfo(float).tiny)
+
+    def with_best_bias(self, point: Point) -> Point:
+        """The point with b moved to its best for the same W (smooth losses)."""
+        shift = self.passes.best_bias_shift(point.scores)
+        params = point.params.copy()
+        params.b[:] += shift
+        return ScoredPoint(self, params, (point.scores + shift).astype(point.scores.dtype, copy=False))
+
+    @abstractmethod
+    def dual_value(self, duals: Array) -> float | None:
+        """D(u) at duals made feasible first; None where there is no certificate: alpha = 0, or a conjugate not known."""
+
+    def gap(self, point: Point, duals: Array | None = None) -> float | None:
+        """Certified duality gap of a point relative to its risk, (P - D) / P, or None where there is none.
+
+        Smooth losses derive the duals from the scores; non-smooth ones take the solver's.
+        """
+        better, gap = self.certify(point, duals)
+        if gap is None:
+            return None
+        return (gap + point.value - better.value) / max(point.value, float(np.finfo(float).tiny))
+
+    def certify(
+        self, point: Point, duals: Array | None = None, enough: float = 0.0
+    ) -> tuple[Point, float | None]:
+        """P - D, and the point that it holds for: the one given or, if it is more than enough, that with the best b."""
+        return certify(self, point, duals, enough)
+
+    def gap_estimate(self, point: Point) -> float | None:
+        """P - D where b is at its best, if the gradient of the point says it."""
+        return None
+
+    @abstractmethod
+    def gradient_test(self, point: Point) -> float:
+        """Size of the gradient relative to that at W = 0."""
