@@ -1,1 +1,1 @@
-"""Examples: each file has a ``main`` that tries all models on one kind of data and shows what was found."""
+"""Examples: each file has a ``main`` that tries all models on one kind of data and shows the results."""

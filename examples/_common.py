@@ -8,7 +8,7 @@ from nearline import TryThemAll, plots
 
 
 def data_folder() -> Path:
-    """The folder of real data: NEARLINE_DATA, or ../shared/data next to the repository."""
+    """The folder of real data: NEARLINE_DATA, or ../shared/data beside the repository."""
     folder = Path(os.environ.get("NEARLINE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
     if not folder.is_dir():
         raise SystemExit(f"This example reads real data, and there is no folder {folder}: set NEARLINE_DATA.")

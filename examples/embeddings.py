@@ -1,4 +1,4 @@
-"""Embeddings: k-NN and linear probes of 256 numbers a news text.   python -m examples.embeddings"""
+"""Embeddings: k-NN and linear probes on 256 numbers per news text.   python -m examples.embeddings"""
 
 from pathlib import Path
 from typing import Any

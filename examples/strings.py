@@ -1,4 +1,4 @@
-"""Short strings: surnames by language, through runs of characters.   python -m examples.strings"""
+"""Short strings: surnames by language, by n-grams of characters.   python -m examples.strings"""
 
 from pathlib import Path
 from typing import Any
