@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.visible import visible
 
 FLAT = 1e-10  # share of the extent below which points count as on one line
 SHORT = 1e-9  # edges shorter than this share of the frame are points where four or more cells meet
@@ -88,7 +89,9 @@ def plot_voronoi(X: Any, y: Any = None, ax: Any = None, *, units: Any = None) ->
     for i, name in enumerate(np.unique(y)):
         rows = y == name
         color = COLORS[i % len(COLORS)]
-        ax.scatter(*X[rows].T, s=22, color=color, edgecolor="white", linewidth=0.5, label=str(name), zorder=3)
+        ax.scatter(
+            *X[rows].T, s=22, color=color, edgecolor="white", linewidth=0.5, label=visible(name), zorder=3
+        )
     (left, bottom), (right, top) = units.on(np.reshape(edges.frame, (2, 2)).T)
     across, up = np.broadcast_to(units.spread, 2)
     ax.set(
