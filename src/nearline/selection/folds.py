@@ -127,8 +127,8 @@ def splitter(split: str, n_folds: int, y: Array, groups: Any, seed: int) -> Any:
         )
     if sizes.max() < n_folds:
         raise ValueError(
-            f"The largest class has {many(int(sizes.max()), 'row')}, and {n_folds} folds need as many: give more rows of each "
-            f"class, or take fewer folds ({worded('folds=2', '--cv 2')})."
+            f"The largest class has {many(int(sizes.max()), 'row')}, and {n_folds} folds need as many: give more rows of "
+            f"each class, or take fewer folds ({worded('folds=2', '--cv 2')})."
         )
     return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
 
