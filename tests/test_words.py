@@ -14,6 +14,7 @@ pytest.importorskip("polars")
 
 import nearline
 from nearline.cli._app import run
+from nearline.cli._reading import model_schema
 from nearline.data import DataError, read
 from nearline.selection.checks import check
 from nearline.words import at_the_command_line, many, worded
@@ -134,3 +135,21 @@ def test_all_columns_are_named_those_in_doubt_first(tmp_path, capsys):
     assert f"one of: {names[35]}, {names[0]}, " in said
     assert all(name in said for name in names)
     assert "more" not in said
+
+
+def test_edges_of_bins_are_kept_in_the_model_file(tmp_path, capsys):
+    """Further files are cut at the edges of the first one, not at their own quantiles."""
+    for name, shift in (("first.csv", 0), ("later.csv", 30)):
+        lines = [f"{i},{(7 * i) % 5},{i + shift + 0.5}" for i in range(90)]
+        (tmp_path / name).write_text("\n".join(["a,b,price", *lines]) + "\n")
+    out = tmp_path / "out"
+    given = ["try", str(tmp_path / "first.csv"), "-t", "price", "--bins", "3", *FAST, "--test", "none"]
+    assert run([*given, "--out", str(out)]) == 0
+    model = out / "model.nearline"
+    edges = nearline.inspect(model).facts["bins"]
+    assert model_schema(model).bins == tuple(edges)
+    assert edges == pytest.approx([30.1667, 59.8333], abs=1e-3)
+    capsys.readouterr()
+    assert run(["evaluate", str(model), str(tmp_path / "later.csv")]) == 0
+    said = capsys.readouterr()
+    assert "edges 30.1667, 59.8333" in said.out + said.err
