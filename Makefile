@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 CORE := CMakeLists.txt pyproject.toml $(wildcard src/core/*)
 
-.PHONY: demo test lint format bench sanitize clean help
+.PHONY: demo test lint format bench sanitize compilers clean help
 
 help:
 	@echo "make demo   fit, tune and compare the models on shipped data; writes out/"
 	@echo "make test   lint, types, layers, tests, documentation examples"
 	@echo "make lint   only the linters       make format   rewrite files in the house style"
 	@echo "make bench  contests against other libraries (installs them)"
+	@echo "make compilers the core built by GCC and by Clang, warnings as errors, with tests of its answers"
 	@echo "make sanitize  the core under AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer"
 
 $(BIN)/python:
@@ -50,6 +51,9 @@ bench: .make-bench
 
 sanitize: .make-dev
 	$(BIN)/python tools/sanitize.py
+
+compilers: .make-dev
+	$(BIN)/python tools/compilers.py
 
 clean:
 	rm -rf $(VENV) build out .make-*

@@ -51,7 +51,7 @@ def distances(metric: Metric, X, Q):
         return np.asarray(Q, dtype=np.float64)
     X, Q = (np.asarray(metric.rows(A)).astype(np.float64) for A in (X, Q))
     x, q = X[None], Q[:, None]
-    name = metric.core
+    name = metric.name
     with np.errstate(over="ignore", under="ignore"):
         if name in ("l2", "squared-l2"):
             e = x - q

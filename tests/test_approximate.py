@@ -127,7 +127,7 @@ def test_many_equal_rows(rows, metric, distinct, tmp_path):
 
 def test_calibration_ends(rows, monkeypatch):
     """Where no effort that can pay reaches the target, a bounded number of searches finds that out, and says so."""
-    from nearline.neighbors import approximate
+    from nearline.neighbors import graph
 
     searches = []
 
@@ -135,11 +135,11 @@ def test_calibration_ends(rows, monkeypatch):
         searches.append(effort)
         return 0.5
 
-    monkeypatch.setattr(approximate.Graph, "_measured_recall", poor)
+    monkeypatch.setattr(graph.Graph, "_measured_recall", poor)
     with pytest.warns(UserWarning, match=r"recall of 0\.500, not 0\.95.*algorithm='exact'"):
         Index(rows[0], algorithm=Approximate(0.95))
     assert len(searches) < 16
-    assert max(searches) <= approximate.MOST
+    assert max(searches) <= graph.MOST
 
 
 @pytest.mark.parametrize("recall", [0, 1, 1.0, -0.5, 2, "high", None])

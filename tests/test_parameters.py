@@ -26,6 +26,7 @@ from nearline import (
     NeighborsTransfer,
     Nystroem,
     Softmax,
+    _core,
     capacity_curve,
     cross_validate,
     is_psd,
@@ -118,7 +119,7 @@ def test_a_metric_derived_from_another_is_not_measured_as_that(metric):
 def test_a_metric_that_says_how_it_is_measured_is_taken():
     @dataclass(frozen=True)
     class Mine(Cosine):
-        core: ClassVar[str | None] = "cosine"
+        core: ClassVar[_core.Metric | None] = _core.Metric.cosine
 
     want = Index(X, "cosine").search(X[:5], 3)
     np.testing.assert_array_equal(Index(X, Mine()).search(X[:5], 3).distances, want.distances)

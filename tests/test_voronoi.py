@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nearline.neighbors.index import Index
-from nearline.voronoi import plot_voronoi, voronoi_edges
+from nearline.neighbors.voronoi import voronoi_edges
+from nearline.plots.voronoi import plot_voronoi
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

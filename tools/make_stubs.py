@@ -18,6 +18,7 @@ STUB = Path(__file__).resolve().parents[1] / "src" / "nearline" / "_core" / "__i
 
 HEAD = '''"""The compiled core (written by tools/make_stubs.py)."""
 
+from enum import Enum
 from typing import Any, TypeAlias, overload
 
 from numpy.typing import NDArray
@@ -57,6 +58,11 @@ def signatures(nodes: list[ast.stmt]) -> list[str]:
     return parts
 
 
+def members(nodes: list[ast.stmt]) -> list[str]:
+    """Of an enumeration, with their numbers."""
+    return [ast.unparse(node) + "\n" for node in nodes if isinstance(node, ast.Assign)]
+
+
 def stub() -> str:
     """The text of the stub, not yet formatted."""
     generator = StubGen(core, quiet=True)
@@ -65,17 +71,20 @@ def stub() -> str:
     parts = [HEAD]
     for node in nodes:
         if isinstance(node, ast.ClassDef):
-            parts.append(f"class {node.name}:\n" + indent("".join(signatures(node.body)), "    "))
+            bases = ", ".join(ast.unparse(base).removeprefix("enum.") for base in node.bases)
+            body = "".join(members(node.body) + signatures(node.body))
+            parts.append(f"class {node.name}{f'({bases})' * bool(bases)}:\n" + indent(body, "    "))
     text = "\n".join(parts + signatures(nodes))
     return text if "@overload" in text else text.replace(", overload", "")
 
 
 def functions(text: str) -> set[str]:
-    """Classes, and name, parameters and types of each function in a stub: what must agree, whatever the formatting."""
+    """What two stubs must agree in, whatever the formatting: classes, members of enumerations, functions and their types."""
     nodes = list(ast.walk(ast.parse(text)))
     classes = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
     heads = (node for node in nodes if isinstance(node, ast.FunctionDef))
-    return classes | {f"{node.name}({ast.unparse(node.args)})" for node in heads}
+    known = {ast.unparse(node) for node in nodes if isinstance(node, ast.Assign)}
+    return classes | known | {f"{node.name}({ast.unparse(node.args)})" for node in heads}
 
 
 if __name__ == "__main__":

@@ -51,20 +51,20 @@ def run(command: list[str], **environment: str) -> None:
         sys.exit(done.returncode)
 
 
-def build() -> None:
+def configured(folder: Path, **options: str) -> None:
+    """Build the core in a folder, with options of CMake's; warnings are errors."""
     import nanobind
 
     tools = Path(sys.executable).parent
-    options = {
-        "CMAKE_BUILD_TYPE": "None",
+    options |= {
         "CMAKE_MAKE_PROGRAM": str(tools / "ninja"),
-        "NEARLINE_SANITIZE": "ON",
+        "NEARLINE_WERROR": "ON",
         "Python_EXECUTABLE": sys.executable,
         "nanobind_DIR": nanobind.cmake_dir(),
     }
     given = [f"-D{name}={value}" for name, value in options.items()]
-    run([str(tools / "cmake"), "-S", str(ROOT), "-B", str(BUILD), "-G", "Ninja", *given])
-    run([str(tools / "cmake"), "--build", str(BUILD)])
+    run([str(tools / "cmake"), "-S", str(ROOT), "-B", str(folder), "-G", "Ninja", *given])
+    run([str(tools / "cmake"), "--build", str(folder)])
 
 
 def library(name: str) -> str:
@@ -111,14 +111,19 @@ def check_python(isa: str) -> None:
 
 
 def bound_functions() -> set[str]:
+    from enum import EnumType
+
     from nearline import _core
 
-    return {name for name in dir(_core.chosen) if not name.startswith("_") and name != "Search"}
+    named = vars(_core.chosen).items()
+    return {
+        name for name, thing in named if name[0] != "_" and name != "Search" and type(thing) is not EnumType
+    }
 
 
 def main() -> None:
     begin = time.perf_counter()
-    build()
+    configured(BUILD, CMAKE_BUILD_TYPE="None", NEARLINE_SANITIZE="ON")
     thread = {"TSAN_OPTIONS": f"halt_on_error=1:suppressions={SUPPRESSIONS / 'thread.txt'}"}
     run([str(BUILD / "threads")], **thread)
     for isa in ("portable", "avx2"):

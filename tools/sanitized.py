@@ -1,6 +1,7 @@
-"""Run Python with the core of build/sanitize in the place of the installed one: sanitized.py MODULE [ARGUMENT ...]
+"""Run Python with a core built elsewhere in the place of the installed one: sanitized.py MODULE [ARGUMENT ...]
 
-Called by tools/sanitize.py, which sets what the sanitizers need. At the end the bound functions that were called are
+Called by tools/sanitize.py, which sets what the sanitizers need, and by tools/compilers.py. The core is that of the folder
+NEARLINE_BUILD, else of build/sanitize. At the end the bound functions that were called are
 added to the file that NEARLINE_CALLED names.
 """
 
@@ -10,12 +11,13 @@ import os
 import runpy
 import sys
 from collections.abc import Callable
+from enum import EnumType
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-BUILD = ROOT / "build" / "sanitize"
+BUILD = Path(os.environ.get("NEARLINE_BUILD", ROOT / "build" / "sanitize"))
 
 called: set[str] = set()
 
@@ -37,8 +39,9 @@ def loaded(name: str) -> ModuleType:
         raise ImportError(f"{path} is no module: run tools/sanitize.py.")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    for public in [n for n in dir(module) if not n.startswith("_") and n != "Search"]:
-        setattr(module, public, counted(public, getattr(module, public)))
+    for public, thing in list(vars(module).items()):
+        if not public.startswith("_") and public != "Search" and type(thing) is not EnumType:
+            setattr(module, public, counted(public, thing))
     sys.modules[spec.name] = module
     return module
 

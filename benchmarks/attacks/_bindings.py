@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,7 @@ def spoiled(value: Any) -> Iterator[Spoiled]:
         (float, _floats),
         (str, lambda v: iter([("empty", ""), ("unknown", "no such thing"), ("a number", 3)])),
         (tuple, _tuples),
+        (Enum, lambda v: ((one.name, one) for one in type(v))),
     )
     yield from next((make(value) for kind, make in kinds if isinstance(value, kind)), iter(()))
 

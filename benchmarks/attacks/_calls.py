@@ -4,6 +4,7 @@ import copy
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from enum import Enum, EnumType
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,8 @@ class Step:
         return tuple(
             str(value.dtype)
             if isinstance(value, np.ndarray)
-            else value
-            if isinstance(value, str)
+            else str(value)
+            if isinstance(value, (str, Enum))
             else type(value).__name__
             for _, value in self.arguments()
         )
@@ -120,10 +121,17 @@ class Recorder:
         return Search
 
 
+def bound_names() -> list[str]:
+    """Functions and classes of the core that do something; enumerations do not."""
+    return [
+        name for name, thing in vars(_core.chosen).items() if name[0] != "_" and type(thing) is not EnumType
+    ]
+
+
 def recorded(most: int) -> tuple[dict[str, list[Call]], list[str]]:
     """At most so many calls of each function, of different types; and the functions that were never called."""
     recorder = Recorder(most)
-    names = [name for name in dir(_core.chosen) if not name.startswith("_") and name not in HARMLESS]
+    names = [name for name in bound_names() if name not in HARMLESS]
     real = {name: getattr(_core, name) for name in names}
     try:
         for name in names:
@@ -205,7 +213,7 @@ def _by_hand() -> None:
         _core.linear_scores(X, W, b)
         _core.linear_scores(X[0], W, b)
         none, pairs = np.empty((0, 0)), np.arange(5)
-        _core.pair_distances("l2", 2.0, none, X, _rows(), pairs, pairs, np.empty(5))
+        _core.pair_distances(_core.Metric.l2, 2.0, none, X, _rows(), pairs, pairs, np.empty(5))
         S = _sparse(dtype).tocsc()
         columns = S.data, S.indices, S.indptr.astype(np.int64)
         _core.sparse_back_product(*columns, np.ones((70, 2)), np.empty((2, 9)))

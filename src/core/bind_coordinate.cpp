@@ -2,7 +2,7 @@
 
 #include "bind_pass.hpp"
 #include "bindings.hpp"
-#include "coordinate.hpp"
+#include "coordinate_gram.hpp"
 
 namespace nearline {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "dual_losses.hpp"
 #include "dual_rows.hpp"
 #include "dual_sweeps.hpp"
+#include "losses.hpp"
 #include "parallel.hpp"
 
 namespace nearline {
@@ -28,24 +28,8 @@ struct Poll {
     }
 };
 
-// What one call works on, by name; masses are (K, n) for margin losses, duals (n, K) for joint ones.
+// What one call works on; masses are (K, n) for margin losses, duals (n, K) for joint ones.
 struct Job {
-    explicit Job(const nb::kwargs& given)
-        : targets(array<Vector<const std::int32_t>>(given, "targets")),
-          weights(array<Vector<const double>>(given, "weights")),
-          squares(array<Vector<const double>>(given, "squares")),
-          duals(array<Matrix<double>>(given, "duals")),
-          b(array<Vector<double>>(given, "b")),
-          rests(array<Matrix<std::uint8_t>>(given, "rests")),
-          ages(array<Vector<std::int64_t>>(given, "ages")),
-          epochs(array<Vector<const std::int32_t>>(given, "epochs")),
-          stop_at(array<Vector<const double>>(given, "stop_at")),
-          excess(array<Matrix<double>>(given, "excess")),
-          step(nb::cast<double>(given["step"])),
-          bias_step(nb::cast<double>(given["bias_step"])),
-          seed(nb::cast<std::uint64_t>(given["seed"])),
-          block(nb::cast<std::size_t>(given["block"])) {}
-
     Vector<const std::int32_t> targets;
     Vector<const double> weights, squares;
     Matrix<double> duals;
@@ -62,13 +46,6 @@ struct Job {
     Shared shared() const { return {targets.data(), weights.data(), squares.data(), step, bias_step}; }
     Rest* rests_of(std::size_t column, std::size_t n) const {
         return reinterpret_cast<Rest*>(rests.data()) + column * n;
-    }
-
-  private:
-    // Never converted: the sweeps write into the caller's own arrays.
-    template <class Array>
-    static Array array(const nb::kwargs& given, const char* name) {
-        return nb::cast<Array>(given[name], false);
     }
 };
 
@@ -155,14 +132,19 @@ void check_sizes(const Rows& rows, const Job& job, std::size_t n_weights, bool j
 template <class Rows>
 void run(const Rows& rows, double work, const std::string& loss, const Job& job, typename Rows::Weight* W,
          std::size_t n_weights) {
-    check_sizes(rows, job, n_weights, loss == "crammer-singer" || loss == "weston-watkins");
-    nb::gil_scoped_release unlocked;
-    if (loss == "hinge") return run_columns<Hinge>(rows, job, W, work);
-    if (loss == "squared-hinge") return run_columns<SquaredHinge>(rows, job, W, work);
-    if (loss == "logistic") return run_columns<Logistic>(rows, job, W, work);
-    if (loss == "crammer-singer") return run_joint<CrammerSinger>(rows, job, W);
-    if (loss == "weston-watkins") return run_joint<WestonWatkins>(rows, job, W);
-    throw std::invalid_argument("dual coordinate descent knows no loss '" + loss + "'");
+    with_loss(loss, [&](auto known) {
+        using Loss = decltype(known);
+        if constexpr (Loss::dual) {
+            check_sizes(rows, job, n_weights, Loss::joint);
+            nb::gil_scoped_release unlocked;
+            if constexpr (Loss::joint)
+                run_joint<Loss>(rows, job, W);
+            else
+                run_columns<Loss>(rows, job, W, work);
+        } else {
+            check(false, "the core has no steps of the dual for this loss");
+        }
+    });
 }
 
 template <class Rows>
@@ -227,6 +209,17 @@ SparseRows<T> sparse(const Vector<const std::int64_t>& starts, const Vector<cons
     return {starts.data(), features.data(), values.data(), starts.size() - 1, n_features};
 }
 
+// Never converted: the sweeps write into the caller's own arrays.
+template <class Function, class... Rows>
+void bind_sweeps(nb::module_& m, const char* name, const char* about, const Function& function,
+                 const Rows&... rows) {
+    using namespace nb::literals;
+    m.def(name, function, rows..., nb::kw_only(), "targets"_a.noconvert(), "weights"_a.noconvert(),
+          "squares"_a.noconvert(), "duals"_a.noconvert(), "b"_a.noconvert(), "rests"_a.noconvert(),
+          "ages"_a.noconvert(), "epochs"_a.noconvert(), "stop_at"_a.noconvert(), "excess"_a.noconvert(),
+          "step"_a, "bias_step"_a, "seed"_a, "block"_a, about);
+}
+
 template <class T>
 void bind_type(nb::module_& m) {
     using Values = Vector<const T>;
@@ -248,30 +241,35 @@ void bind_type(nb::module_& m) {
         },
         nb::arg("starts").noconvert(), nb::arg("features").noconvert(), nb::arg("values").noconvert(),
         nb::arg("out").noconvert(), "out := squared length of each row.");
-    m.def(
-        "dense_dual_sweeps",
-        [](Matrix<const T> X, const std::string& loss, Matrix<T> W, nb::kwargs job) {
-            run(dense<T>(X), double(X.shape(0)) * double(X.shape(1)), loss, Job(job), W.data(), W.size());
+    bind_sweeps(
+        m, "dense_dual_sweeps", "Sweeps of dual coordinate descent over dense rows; W is (K, D).",
+        [](Matrix<const T> X, const std::string& loss, Matrix<T> W, Vector<const std::int32_t> targets,
+           Vector<const double> weights, Vector<const double> squares, Matrix<double> duals, Vector<double> b,
+           Matrix<std::uint8_t> rests, Vector<std::int64_t> ages, Vector<const std::int32_t> epochs,
+           Vector<const double> stop_at, Matrix<double> excess, double step, double bias_step,
+           std::uint64_t seed, std::size_t block) {
+            const Job job{targets, weights, squares, duals, b,         rests, ages,
+                          epochs,  stop_at, excess,  step,  bias_step, seed,  block};
+            run(dense<T>(X), double(X.shape(0)) * double(X.shape(1)), loss, job, W.data(), W.size());
         },
-        nb::arg("X").noconvert(), nb::arg("loss"), nb::arg("W").noconvert(), nb::arg("job"),
-        nb::sig("def dense_dual_sweeps(X: NDArray, loss: str, W: NDArray, **job: object) -> None"),
-        "Sweeps of dual coordinate descent over dense rows; W is (K, D).");
-    m.def(
-        "sparse_dual_sweeps",
+        nb::arg("X").noconvert(), nb::arg("loss"), nb::arg("W").noconvert());
+    bind_sweeps(
+        m, "sparse_dual_sweeps",
+        "Sweeps over CSR rows; W is (K, D) for margin losses and (D, K) for joint ones.",
         [](Starts starts, Features features, Values values, const std::string& loss, Matrix<double> W,
-           nb::kwargs given) {
-            const Job job(given);
-            check(job.b.size() > 0, "there must be a class");
-            const std::size_t n_features = W.shape(0) * W.shape(1) / job.b.shape(0);
+           Vector<const std::int32_t> targets, Vector<const double> weights, Vector<const double> squares,
+           Matrix<double> duals, Vector<double> b, Matrix<std::uint8_t> rests, Vector<std::int64_t> ages,
+           Vector<const std::int32_t> epochs, Vector<const double> stop_at, Matrix<double> excess,
+           double step, double bias_step, std::uint64_t seed, std::size_t block) {
+            const Job job{targets, weights, squares, duals, b,         rests, ages,
+                          epochs,  stop_at, excess,  step,  bias_step, seed,  block};
+            check(b.size() > 0, "there must be a class");
+            const std::size_t n_features = W.shape(0) * W.shape(1) / b.shape(0);
             run(sparse<T>(starts, features, values, n_features), 4 * double(values.shape(0)), loss, job,
                 W.data(), W.size());
         },
         nb::arg("starts").noconvert(), nb::arg("features").noconvert(), nb::arg("values").noconvert(),
-        nb::arg("loss"), nb::arg("W").noconvert(), nb::arg("job"),
-        nb::sig("def sparse_dual_sweeps(starts: NDArray, features: NDArray, values: NDArray, loss: str, W: "
-                "NDArray, "
-                "**job: object) -> None"),
-        "Sweeps over CSR rows; W is (K, D) for margin losses and (D, K) for joint ones.");
+        nb::arg("loss"), nb::arg("W").noconvert());
 }
 
 template <class T, class Index>

@@ -1,8 +1,6 @@
 // Distances of chosen pairs of rows, in the one order of summation that every search answers in.
-#include <nanobind/stl/string.h>
-
 #include <algorithm>
-#include <string>
+#include <limits>
 
 #include "bindings.hpp"
 #include "neighbor_distance.hpp"
@@ -28,24 +26,23 @@ void fill(std::size_t n_pairs, double work, double* out, const Distance& distanc
 }
 
 template <class T>
-void pair_distances(const std::string& metric, double exponent, Matrix<const double> map, Matrix<const T> X,
+void pair_distances(Metric metric, double exponent, Matrix<const double> map, Matrix<const T> X,
                     Matrix<const double> Q, Numbers rows, Numbers queries, Vector<double> out) {
     const std::size_t d = X.shape(1), n_pairs = rows.size();
-    const Measure measure{metric_of(metric), d, exponent, map.data(), map.shape(0)};
+    const Measure measure(metric, d, exponent, map.data(), map.shape(0));
     check(Q.shape(1) == d, "rows and queries must have the same features");
-    check(measure.metric != Metric::mahalanobis || map.shape(1) == d,
-          "the map must have a column for each feature");
+    check(!measure.functions->mapped || map.shape(1) == d, "the map must have a column for each feature");
     check(queries.size() == n_pairs && out.size() == n_pairs, "rows, queries and out differ in length");
     check_below(rows, X.shape(0), kNoRow);
     check_below(queries, Q.shape(0), kNoRow);
     nb::gil_scoped_release release;
-    const bool angles = measure.metric == Metric::cosine;
+    const bool sized = measure.functions->sized;
     fill(n_pairs, 2.0 * static_cast<double>(n_pairs * (d + 1) * std::max<std::size_t>(1, measure.rank)),
          out.data(), [&](std::size_t p) {
              const T* x = X.data() + rows.data()[p] * d;
              const double* q = Q.data() + queries.data()[p] * d;
-             return measure(Row<T>{x, angles ? measure.length(x) : 0.0},
-                            Query{q, nullptr, angles ? measure.length(q) : 0.0},
+             return measure(Row<T>{x, sized ? measure.size(x) : 0.0},
+                            Query{q, nullptr, sized ? measure.size(q) : 0.0},
                             std::numeric_limits<double>::infinity());
          });
 }
@@ -69,7 +66,7 @@ void sparse_pair_squares(Vector<const std::int64_t> starts, Vector<const std::in
                          Vector<const T> values, Vector<const std::int64_t> q_starts,
                          Vector<const std::int32_t> q_features, Vector<const double> q_values,
                          std::size_t n_features, Numbers rows, Numbers queries, Vector<double> out) {
-    const Measure measure{Metric::squared_l2, n_features, 2.0};
+    const Measure measure(metric_named("squared_l2"), n_features);
     const Csr<T> X{starts, features, values};
     const Csr<double> Q{q_starts, q_features, q_values};
     check(queries.size() == rows.size() && out.size() == rows.size(),

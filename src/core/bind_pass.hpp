@@ -37,7 +37,7 @@ inline Rows rows_of(const Targets& targets, const Numbers& weights, std::size_t 
                     const std::string& loss, bool curved = false) {
     check(targets.shape(0) == weights.shape(0), "targets and weights differ in length");
     check(n_columns > 0, "there must be at least one column of scores");
-    const TileLoss& kernel = tile_loss(loss);
+    const CoreLoss& kernel = core_loss(loss);
     check(!curved || kernel.curvature != nullptr, "this loss has no second derivative");
     return {targets.data(), weights.data(), targets.shape(0), n_columns, &kernel};
 }

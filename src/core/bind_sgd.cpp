@@ -13,7 +13,8 @@ namespace {
 using namespace nb::literals;
 
 // X from Python: a C-contiguous array, or (data, indices, indptr, number of features) of a CSR matrix.
-using AnyRows = std::variant<DenseRows<float>, DenseRows<double>, SparseRows<float>, SparseRows<double>>;
+using AnyRows =
+    std::variant<VisitedDense<float>, VisitedDense<double>, VisitedSparse<float>, VisitedSparse<double>>;
 
 template <class T>
 const T* or_null(const Vector<const T>& a) {
@@ -35,12 +36,12 @@ bool read_rows(nb::handle X, AnyRows& rows) {
         const auto indptr = nb::cast<Vector<const std::int64_t>>(parts[2], false);
         const auto n_features = nb::cast<std::size_t>(parts[3]);
         check_compressed(indptr, indices, data.size(), n_features);
-        rows = SparseRows<T>{data.data(), indices.data(), indptr.data(), indptr.size() - 1, n_features};
+        rows = VisitedSparse<T>{data.data(), indices.data(), indptr.data(), indptr.size() - 1, n_features};
         return true;
     }
     Matrix<const T> matrix;
     if (!nb::try_cast(X, matrix, false)) return false;
-    rows = DenseRows<T>{matrix.data(), matrix.shape(0), matrix.shape(1)};
+    rows = VisitedDense<T>{matrix.data(), matrix.shape(0), matrix.shape(1)};
     return true;
 }
 
@@ -64,8 +65,8 @@ void run_sgd(nb::handle X, const std::string& loss, Vector<const std::int32_t> l
         return M.shape(0) == K && M.shape(1) == d && v.size() == K;
     };
     check(shaped(W, b), "W must be (K, D) and b (K,)");
-    const bool distributed =
-        labels.size() == 0 && K > 1 && loss != "crammer-singer" && loss != "weston-watkins";
+    const CoreLoss& known = core_loss(loss);
+    const bool distributed = labels.size() == 0 && K > 1 && known.distributions;
     check(K > 0 && (labels.size() == n ||
                     (distributed && distributions.shape(0) == n && distributions.shape(1) == K)),
           "one label for each row, or (n, K) distributions where the loss takes them");
@@ -81,7 +82,7 @@ void run_sgd(nb::handle X, const std::string& loss, Vector<const std::int32_t> l
           "duals must be (n, K)");
     check_below(order, n, "order has a row that there is not");
     SgdProblem problem{};
-    problem.loss = named_loss(loss);
+    problem.loss = &known;
     problem.targets = {or_null(labels), distributions.data(), K};
     problem.weights = weights.data();
     problem.order = order.data();

@@ -11,6 +11,7 @@ NL_DEFINE_MODULE(NL_MODULE, m) {
     nearline::bind_sgd(m);
     nearline::bind_dual(m);
     nearline::bind_neighbors(m);
+    nearline::bind_search(m);
     nearline::bind_pairs(m);
     nearline::bind_kernels(m);
     nearline::bind_smo(m);

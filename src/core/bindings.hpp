@@ -93,6 +93,7 @@ void bind_csr(nb::module_& m);
 void bind_sgd(nb::module_& m);
 void bind_dual(nb::module_& m);
 void bind_neighbors(nb::module_& m);
+void bind_search(nb::module_& m);
 void bind_pairs(nb::module_& m);
 void bind_kernels(nb::module_& m);
 void bind_smo(nb::module_& m);

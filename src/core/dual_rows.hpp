@@ -3,27 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+
+#include "simd.hpp"
 
 namespace nearline::dual {
-
-// Thirty-two bytes of T: one AVX2 register, two SSE ones.
-template <class T>
-struct Pack {
-    static constexpr std::size_t size = 32 / sizeof(T);
-    typedef T type __attribute__((vector_size(32)));
-
-    static type load(const T* p) {
-        type v;
-        std::memcpy(&v, p, sizeof v);
-        return v;
-    }
-    static T sum(const type& v) {
-        T total = 0;
-        for (std::size_t k = 0; k < size; ++k) total += v[k];
-        return total;
-    }
-};
 
 // C-contiguous rows; the weights have the type of the data, class after class. Sums over a row stay in that
 // type: an error in the weights changes the certified gap to second order only, and the certificate is

@@ -23,26 +23,6 @@ struct Survivor {
     std::int32_t place;
 };
 
-typedef std::int32_t Flags __attribute__((vector_size(kVectorBytes)));
-
-NL_INLINE int mask_of(Flags f) {
-#if defined(__AVX2__)
-    return __builtin_ia32_movmskps256(reinterpret_cast<Vec<float>>(f));
-#else
-    int mask = 0;
-    for (std::size_t l = 0; l < kLanes<float>; ++l) mask |= (f[l] != 0) << l;
-    return mask;
-#endif
-}
-
-NL_INLINE Vec<float> magnitude(Vec<float> v) {
-    Flags bits;
-    std::memcpy(&bits, &v, sizeof bits);
-    bits &= 0x7fffffff;
-    std::memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
 // One query as the bounds see it. squares: the bound is square - 2 sum with sum = v.q - |v|^2 / 2.
 struct Probe {
     const float* v;

@@ -17,14 +17,14 @@
 #include <cmath>
 #include <memory>
 
-#include "sgd_losses.hpp"
+#include "losses.hpp"
 #include "sgd_plane.hpp"
 
 namespace nearline {
 
 struct SgdProblem {
-    NamedLoss loss;
-    Targets targets;
+    const CoreLoss* loss;
+    RowTargets targets;
     const double* weights;  // of the rows, of mean 1
     const std::int64_t* order;
     std::size_t n_visits, batch_size;
@@ -98,7 +98,7 @@ class SgdColumns {
         double* g = G_.data() + place * width_;
         V_.scores(X_, i, change_.data());
         for (std::size_t c = 0; c < b_.size(); ++c) change_[c] = s_ * change_[c] + b_[c];
-        p_.loss.gradient(change_.data(), p_.targets, i, first_, last_, g);
+        p_.loss->row_gradient(change_.data(), p_.targets, i, first_, last_, g);
         if (!p_.duals) return;
         double* u = p_.duals + i * p_.targets.n_outputs + first_;
         for (std::size_t c = 0; c < b_.size(); ++c) u[c] += share * g[c];
@@ -167,11 +167,11 @@ class SgdColumns {
     }
 
     template <class T>
-    void settle_row(const SparseRows<T>& X, std::size_t i) {
+    void settle_row(const VisitedSparse<T>& X, std::size_t i) {
         for (std::int64_t p = X.indptr[i]; p < X.indptr[i + 1]; ++p) settle_feature(X.indices[p]);
     }
     template <class T>
-    void settle_row(const DenseRows<T>&, std::size_t) {
+    void settle_row(const VisitedDense<T>&, std::size_t) {
         settle_all();
     }
 
@@ -185,11 +185,11 @@ class SgdColumns {
 
     void settle_all() { settle_all(X_); }
     template <class T>
-    void settle_all(const SparseRows<T>& X) {
+    void settle_all(const VisitedSparse<T>& X) {
         for (std::size_t j = 0; j < X.d; ++j) settle_feature(j);
     }
     template <class T>
-    void settle_all(const DenseRows<T>&) {  // every weight was settled one step ago
+    void settle_all(const VisitedDense<T>&) {  // every weight was settled one step ago
         if (owed_.size() == 1) return;
         const double due = owed_.back(), S = S_before_[0];
         for (std::size_t k = 0; k < V_.values.size(); ++k) {
@@ -238,7 +238,7 @@ template <class Rows>
 void sgd(const Rows& X, const SgdProblem& problem) {
     const std::size_t K = problem.targets.n_outputs;
     const std::size_t n_tasks =
-        problem.loss.joint ? 1 : std::min<std::size_t>(K, std::max(1, thread_limit.load()));
+        problem.loss->joint ? 1 : std::min<std::size_t>(K, std::max(1, thread_limit.load()));
     std::vector<std::unique_ptr<SgdColumns<Rows>>> parts(n_tasks);
     Watch watch;
     const double density = X.n ? static_cast<double>(X.size(0)) : 1.0;

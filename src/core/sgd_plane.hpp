@@ -10,39 +10,32 @@
 #include <vector>
 
 #include "parallel.hpp"
+#include "simd.hpp"
 
 namespace nearline {
 
-typedef double Lanes __attribute__((vector_size(32), aligned(8), may_alias));
-typedef float HalfLanes __attribute__((vector_size(16), aligned(4), may_alias));
-constexpr std::size_t LANES = 4;
-
-inline Lanes widen(const double* p) { return *reinterpret_cast<const Lanes*>(p); }
-inline Lanes widen(const float* p) {
-    return __builtin_convertvector(*reinterpret_cast<const HalfLanes*>(p), Lanes);
-}
-inline Lanes& lanes(double* p) { return *reinterpret_cast<Lanes*>(p); }
+constexpr std::size_t LANES = Pack<double>::size;
 
 // One order of summation, whoever calls.
 template <class T>
 __attribute__((noinline)) double dot(const T* x, const double* v, std::size_t d) {
-    Lanes a0 = {}, a1 = {}, a2 = {}, a3 = {};
+    Four a0 = {}, a1 = {}, a2 = {}, a3 = {};
     std::size_t j = 0;
     for (; j + 4 * LANES <= d; j += 4 * LANES) {
-        a0 += widen(x + j) * widen(v + j);
-        a1 += widen(x + j + LANES) * widen(v + j + LANES);
-        a2 += widen(x + j + 2 * LANES) * widen(v + j + 2 * LANES);
-        a3 += widen(x + j + 3 * LANES) * widen(v + j + 3 * LANES);
+        a0 += four(x + j) * four(v + j);
+        a1 += four(x + j + LANES) * four(v + j + LANES);
+        a2 += four(x + j + 2 * LANES) * four(v + j + 2 * LANES);
+        a3 += four(x + j + 3 * LANES) * four(v + j + 3 * LANES);
     }
-    for (; j + LANES <= d; j += LANES) a0 += widen(x + j) * widen(v + j);
-    const Lanes a = (a0 + a1) + (a2 + a3);
+    for (; j + LANES <= d; j += LANES) a0 += four(x + j) * four(v + j);
+    const Four a = (a0 + a1) + (a2 + a3);
     double sum = (a[0] + a[1]) + (a[2] + a[3]);
     for (; j < d; ++j) sum += static_cast<double>(x[j]) * v[j];
     return sum;
 }
 
 template <class T>
-struct DenseRows {
+struct VisitedDense {
     using Value = T;
     const T* data;
     std::size_t n, d;
@@ -63,7 +56,7 @@ struct DenseRows {
 };
 
 template <class T>
-struct SparseRows {
+struct VisitedSparse {
     using Value = T;
     const T* data;
     const std::int32_t* indices;
@@ -95,7 +88,7 @@ template <class Rows>
 class Plane;
 
 template <class T>
-class Plane<DenseRows<T>> {  // one column after the other
+class Plane<VisitedDense<T>> {  // one column after the other
   public:
     Plane(std::size_t d, std::size_t columns, std::size_t)
         : d_(d), columns_(columns), values(d * columns, 0.0) {}
@@ -107,10 +100,10 @@ class Plane<DenseRows<T>> {  // one column after the other
         for (std::size_t k = 0; k < values.size(); ++k) W[k] += scale * values[k];
     }
 
-    void scores(const DenseRows<T>& X, std::size_t i, double* f) const {
+    void scores(const VisitedDense<T>& X, std::size_t i, double* f) const {
         for (std::size_t c = 0; c < columns_; ++c) f[c] = dot(X.row(i), values.data() + c * d_, d_);
     }
-    void add(const DenseRows<T>& X, std::size_t i, const double* coefficients) {
+    void add(const VisitedDense<T>& X, std::size_t i, const double* coefficients) {
         const T* x = X.row(i);
         for (std::size_t c = 0; c < columns_; ++c) {
             const double a = coefficients[c];
@@ -119,7 +112,7 @@ class Plane<DenseRows<T>> {  // one column after the other
             for (std::size_t j = 0; j < d_; ++j) v[j] += a * x[j];
         }
     }
-    void prefetch(const DenseRows<T>&, std::size_t) const {}
+    void prefetch(const VisitedDense<T>&, std::size_t) const {}
 
   private:
     std::size_t d_, columns_;
@@ -129,7 +122,7 @@ class Plane<DenseRows<T>> {  // one column after the other
 };
 
 template <class T>
-class Plane<SparseRows<T>> {  // all columns of a feature side by side
+class Plane<VisitedSparse<T>> {  // all columns of a feature side by side
   public:
     Plane(std::size_t d, std::size_t columns, std::size_t width)
         : d_(d), columns_(columns), width(width), values(d * width, 0.0) {}
@@ -146,7 +139,7 @@ class Plane<SparseRows<T>> {  // all columns of a feature side by side
             for (std::size_t c = 0; c < columns_; ++c) W[c * d_ + j] += scale * values[j * width + c];
     }
 
-    void scores(const SparseRows<T>& X, std::size_t i, double* f) const {
+    void scores(const VisitedSparse<T>& X, std::size_t i, double* f) const {
         if (width == 1) {
             f[0] = dot_one(X, i);
             return;
@@ -167,7 +160,7 @@ class Plane<SparseRows<T>> {  // all columns of a feature side by side
                 break;
         }
     }
-    void add(const SparseRows<T>& X, std::size_t i, const double* coefficients) {
+    void add(const VisitedSparse<T>& X, std::size_t i, const double* coefficients) {
         if (width == 1) {
             const double a = coefficients[0];
             if (a == 0.0) return;
@@ -176,14 +169,14 @@ class Plane<SparseRows<T>> {  // all columns of a feature side by side
             return;
         }
         for (std::size_t c = 0; c < width; c += LANES) {
-            const Lanes a = widen(coefficients + c);
+            const Four a = four(coefficients + c);
             if (a[0] == 0.0 && a[1] == 0.0 && a[2] == 0.0 && a[3] == 0.0) continue;
             for (std::int64_t p = X.indptr[i]; p < X.indptr[i + 1]; ++p)
-                lanes(values.data() + X.indices[p] * width + c) += a * static_cast<double>(X.data[p]);
+                four_at(values.data() + X.indices[p] * width + c) += a * static_cast<double>(X.data[p]);
         }
     }
     // The weights that a row will need, asked for while another row is worked on.
-    void prefetch(const SparseRows<T>& X, std::size_t i) const {
+    void prefetch(const VisitedSparse<T>& X, std::size_t i) const {
         if (width == 1) return;  // the processor finds single numbers as fast by itself
         const std::int64_t begin = X.indptr[i], end = std::min(X.indptr[i + 1], begin + 256);
         for (std::int64_t p = begin; p < end; ++p) {
@@ -193,7 +186,7 @@ class Plane<SparseRows<T>> {  // all columns of a feature side by side
     }
 
   private:
-    double dot_one(const SparseRows<T>& X, std::size_t i) const {
+    double dot_one(const VisitedSparse<T>& X, std::size_t i) const {
         double a0 = 0.0, a1 = 0.0, a2 = 0.0, a3 = 0.0;
         const double* v = values.data();
         const std::int64_t end = X.indptr[i + 1];
@@ -208,14 +201,14 @@ class Plane<SparseRows<T>> {  // all columns of a feature side by side
         return (a0 + a1) + (a2 + a3);
     }
     template <int BLOCKS>
-    void dot_block(const SparseRows<T>& X, std::size_t i, std::size_t c, double* f) const {
-        Lanes sums[BLOCKS] = {};
+    void dot_block(const VisitedSparse<T>& X, std::size_t i, std::size_t c, double* f) const {
+        Four sums[BLOCKS] = {};
         for (std::int64_t p = X.indptr[i]; p < X.indptr[i + 1]; ++p) {
             const double* v = values.data() + X.indices[p] * width + c;
             const double x = X.data[p];
-            for (int k = 0; k < BLOCKS; ++k) sums[k] += x * widen(v + k * LANES);
+            for (int k = 0; k < BLOCKS; ++k) sums[k] += x * four(v + k * LANES);
         }
-        for (int k = 0; k < BLOCKS; ++k) lanes(f + c + k * LANES) = sums[k];
+        for (int k = 0; k < BLOCKS; ++k) four_at(f + c + k * LANES) = sums[k];
     }
     std::size_t d_, columns_;
 

@@ -88,6 +88,67 @@ NL_INLINE void lane_sums(const Vec<T>* v, T* out) {
     *reinterpret_cast<Sixteen*>(out) = low;
 }
 
+// -- vectors of 32 bytes on every machine: what has one order of summation everywhere --------------------
+
+// One AVX2 register, two SSE ones.
+template <class T>
+struct Pack {
+    static constexpr std::size_t size = 32 / sizeof(T);
+    typedef T type __attribute__((vector_size(32)));
+
+    static NL_INLINE type load(const T* p) {
+        type v;
+        std::memcpy(&v, p, sizeof v);
+        return v;
+    }
+    static NL_INLINE T sum(const type& v) {
+        T total = 0;
+        for (std::size_t k = 0; k < size; ++k) total += v[k];
+        return total;
+    }
+};
+
+using Four = Pack<double>::type;
+typedef double LooseFour __attribute__((vector_size(32), aligned(8), may_alias));  // as it lies in memory
+
+NL_INLINE Four four(const double* p) { return *reinterpret_cast<const LooseFour*>(p); }
+NL_INLINE Four four(const float* p) {
+    typedef float Loose __attribute__((vector_size(16), aligned(4), may_alias));
+    return __builtin_convertvector(*reinterpret_cast<const Loose*>(p), Four);
+}
+NL_INLINE Four four(const std::uint8_t* p) {
+    return Four{static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2]),
+                static_cast<double>(p[3])};
+}
+NL_INLINE LooseFour& four_at(double* p) { return *reinterpret_cast<LooseFour*>(p); }
+
+NL_INLINE Four size_of_four(Four v) {
+    typedef std::int64_t Bits __attribute__((vector_size(32)));
+    return reinterpret_cast<Four>(reinterpret_cast<Bits>(v) & std::numeric_limits<std::int64_t>::max());
+}
+
+// -- comparisons of float32 -----------------------------------------------------------------------------
+
+using Flags = Vec<std::int32_t>;
+
+NL_INLINE int mask_of(Flags f) {
+#if defined(__AVX2__)
+    return __builtin_ia32_movmskps256(reinterpret_cast<Vec<float>>(f));
+#else
+    int mask = 0;
+    for (std::size_t l = 0; l < kLanes<float>; ++l) mask |= (f[l] != 0) << l;
+    return mask;
+#endif
+}
+
+NL_INLINE Vec<float> magnitude(Vec<float> v) {
+    Flags bits;
+    std::memcpy(&bits, &v, sizeof bits);
+    bits &= 0x7fffffff;
+    std::memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
 // -- elementary functions on vectors of double ---------------------------------------------------------
 
 using Reals = Vec<double>;

@@ -58,7 +58,7 @@ struct Rows {
     const std::int32_t* targets;
     const double* weights;
     std::size_t n_rows, n_columns;
-    const TileLoss* loss;
+    const CoreLoss* loss;
 };
 
 // Targets and weights of one tile; rows beyond the end have weight 0.

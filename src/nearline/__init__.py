@@ -117,8 +117,8 @@ _HOMES = {
     "equal_pixels": "nearline.facts",
     "irrelevant_features": "nearline.facts",
     "training_error": "nearline.facts",
-    "voronoi_edges": "nearline.voronoi",
-    "plot_voronoi": "nearline.voronoi",
+    "voronoi_edges": "nearline.neighbors.voronoi",
+    "plot_voronoi": "nearline.plots.voronoi",
 }
 
 __all__ = sorted(_HOMES)

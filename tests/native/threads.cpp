@@ -50,7 +50,7 @@ std::vector<std::int32_t> classes() {
 Numbers passes() {
     const std::vector<std::int32_t> targets = classes();
     const Numbers weights(kRows, 1.0);
-    GradientWork work(Rows{targets.data(), weights.data(), kRows, kClasses, &tile_loss("softmax")});
+    GradientWork work(Rows{targets.data(), weights.data(), kRows, kClasses, &core_loss("softmax")});
     const PackedWeights<double> packed(W.data(), b.data(), kClasses, kFeatures);
     Numbers scores(kRows * kClasses), gradient(kClasses * kFeatures);
     const DenseRows<double> rows{X.data(), kRows, kFeatures};
@@ -103,7 +103,7 @@ Numbers sparse_passes() {
 // Lists of neighbors, filled by several threads, each its own.
 Numbers neighbors_of_rows() {
     using namespace nearline::neighbors;
-    const Measure measure{Metric::l2, kFeatures, 2.0};
+    const Measure measure(metric_named("l2"), kFeatures);
     std::vector<NeighborList> lists(200, NeighborList(5, std::numeric_limits<double>::infinity(), 100));
     Watch watch;
     parallel_for(lists.size(), 1e9, [&](std::size_t a) {

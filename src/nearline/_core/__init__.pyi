@@ -1,5 +1,6 @@
 """The compiled core (written by tools/make_stubs.py)."""
 
+from enum import Enum
 from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
@@ -11,10 +12,27 @@ isa: str
 def default_threads() -> int:
     """Number of threads that the environment asks for, else the cores this process may use."""
 
+class Metric(Enum):
+    l1 = 0
+    l2 = 1
+    squared_l2 = 2
+    l_infinity = 3
+    lq = 4
+    cosine = 5
+    inner_product = 6
+    hamming = 7
+    jaccard = 8
+    mahalanobis = 9
+
+class Norm(Enum):
+    squares = 0
+    magnitudes = 1
+    largest = 2
+
 class Search:
     def __init__(
         self,
-        metric: str,
+        metric: Metric | None,
         exponent: float,
         map: Array,
         q: Array,
@@ -25,7 +43,35 @@ class Search:
         radius: float,
         most_ties: int,
     ) -> None: ...
-    def scan(self, X: Array, sizes: Array, groups: Array, blocks: Array, **job: object) -> None: ...
+    def scan(
+        self,
+        X: Array,
+        sizes: Array,
+        groups: Array,
+        blocks: Array,
+        *,
+        norm: Norm,
+        r: int,
+        r2: int,
+        chunk: int,
+        panels: Array,
+        starts: Array,
+        low: Array,
+        high: Array,
+        squares: Array,
+        errors: Array,
+        more: Array,
+        more_errors: Array,
+        order: Array,
+        v: Array,
+        q_squares: Array,
+        q_errors: Array,
+        q_more: Array,
+        q_more_errors: Array,
+        bases: Array,
+        scale: float,
+        relative: float,
+    ) -> None: ...
     def scan_all(self, X: Array, sizes: Array, groups: Array) -> None: ...
     def scan_sparse(
         self,
@@ -301,11 +347,49 @@ def dense_squares(X: Array, out: Array) -> None:
 def sparse_squares(starts: Array, features: Array, values: Array, out: Array) -> None:
     """out := squared length of each row."""
 
-def dense_dual_sweeps(X: Array, loss: str, W: Array, **job: object) -> None:
+def dense_dual_sweeps(
+    X: Array,
+    loss: str,
+    W: Array,
+    *,
+    targets: Array,
+    weights: Array,
+    squares: Array,
+    duals: Array,
+    b: Array,
+    rests: Array,
+    ages: Array,
+    epochs: Array,
+    stop_at: Array,
+    excess: Array,
+    step: float,
+    bias_step: float,
+    seed: int,
+    block: int,
+) -> None:
     """Sweeps of dual coordinate descent over dense rows; W is (K, D)."""
 
 def sparse_dual_sweeps(
-    starts: Array, features: Array, values: Array, loss: str, W: Array, **job: object
+    starts: Array,
+    features: Array,
+    values: Array,
+    loss: str,
+    W: Array,
+    *,
+    targets: Array,
+    weights: Array,
+    squares: Array,
+    duals: Array,
+    b: Array,
+    rests: Array,
+    ages: Array,
+    epochs: Array,
+    stop_at: Array,
+    excess: Array,
+    step: float,
+    bias_step: float,
+    seed: int,
+    block: int,
 ) -> None:
     """Sweeps over CSR rows; W is (K, D) for margin losses and (D, K) for joint ones."""
 
@@ -321,8 +405,11 @@ def pack_rows(
 ) -> None:
     """Copy CSR rows in an order of their own, features renumbered by how often they occur (ranks)."""
 
-def row_lengths(X: Array, out: Array) -> None:
-    """out := |x| of each row."""
+def needs_sizes(metric: Metric) -> bool:
+    """Whether searches must be given the sizes of rows."""
+
+def row_sizes(metric: Metric, X: Array, out: Array) -> None:
+    """out := what the metric needs to know of each row alone."""
 
 def panel_rows() -> int:
     """Rows in a panel of packed coordinates."""
@@ -350,7 +437,7 @@ def tree_order(v: Array, r: int, leaf: int, order: Array) -> None:
     """Order in which every `leaf` consecutive rows of v are near each other in the first r coordinates."""
 
 def pair_distances(
-    metric: str, exponent: float, map: Array, X: Array, Q: Array, rows: Array, queries: Array, out: Array
+    metric: Metric, exponent: float, map: Array, X: Array, Q: Array, rows: Array, queries: Array, out: Array
 ) -> None:
     """out[p] := the distance of X[rows[p]] and Q[queries[p]]."""
 

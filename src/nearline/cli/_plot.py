@@ -13,9 +13,9 @@ from nearline.data import Table
 from nearline.plots import PICTURES, Picture, Sample
 from nearline.plots.gallery import in_the_plane, noted
 from nearline.plots.samples import iris
+from nearline.plots.voronoi import plot_voronoi
 from nearline.representations import representations
 from nearline.visible import visible
-from nearline.voronoi import plot_voronoi
 
 ENDINGS = (".png", ".svg", ".pdf", ".jpg")
 

@@ -88,7 +88,9 @@ def pair_squares(A: Any, B: Any, i: Array, j: Array) -> Array:
         _core.sparse_pair_squares(*_csr(A), *_csr(B), int(A.shape[1]), i, j, out)
     else:
         none = np.empty((0, 0))
-        _core.pair_distances("squared-l2", 2.0, none, A, B.astype(np.float64, copy=False), i, j, out)
+        _core.pair_distances(
+            _core.Metric.squared_l2, 2.0, none, A, B.astype(np.float64, copy=False), i, j, out
+        )
     return out
 
 

@@ -5,15 +5,17 @@ from typing import Any, Protocol
 import numpy as np
 
 from nearline.arrays import Array, is_sparse
-from nearline.neighbors.approximate import Approximate, Graph
+from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.exact import Dense, at_a_time
+from nearline.neighbors.graph import Graph
 from nearline.neighbors.lists import Found
-from nearline.neighbors.metrics import Function, Metric, Precomputed
+from nearline.neighbors.metric import Metric
 from nearline.neighbors.tree import Tree, tree_pays
 from nearline.neighbors.wanted import Wanted, begin, finish
 from nearline.tiles import slices, steps
 
 ALGORITHMS = ("auto", "exact", "tree")
+MEASURED = 2**22  # distances that a metric measures in Python at a time
 WIDTH = 32  # coordinates of dense rows that a pair of sparse ones costs as much as
 OTHERS = 0.85  # share of the products of sparse rows that is left to those which bounds do not exclude
 
@@ -71,15 +73,30 @@ class Given:
 
 
 class Called:
-    """Distances from a Python function, a block of queries at a time."""
+    """Distances that a metric measures in Python, a block of queries at a time."""
 
     algorithm, recall = "brute", 1.0
 
-    def __init__(self, X: Array, metric: Function) -> None:
+    def __init__(self, X: Array, metric: Metric) -> None:
         self.X, self.metric = X, metric
 
     def find(self, Q: Array, wanted: Wanted) -> Found:
-        return _given(self.metric, wanted, self.metric.matrix(Q, self.X))
+        Q = _numbers(Q)
+        parts = slices(len(Q), max(1, MEASURED // len(self.X))) or [slice(0)]
+        return Found.join([self._find(Q[part], wanted.of(part)) for part in steps(parts)])
+
+    def _find(self, Q: Array, wanted: Wanted) -> Found:
+        D = np.ascontiguousarray(self.metric.distances(Q, self.X), dtype=np.float64)
+        if D.shape != (len(Q), len(self.X)):
+            raise ValueError(
+                f"The metric {self.metric.name!r} gave distances of shape {D.shape} for {len(Q)} queries and {len(self.X)} "
+                "rows: distances(Q, X) must give one row a query, and one column a row."
+            )
+        if np.isnan(D).any():
+            raise ValueError(
+                f"The metric {self.metric.name} gave NaN: it must return a number for every pair of rows."
+            )
+        return _given(self.metric, wanted, D)
 
 
 def choose_backend(X: Any, metric: Metric, algorithm: Any, memory: int) -> Backend:
@@ -90,10 +107,10 @@ def choose_backend(X: Any, metric: Metric, algorithm: Any, memory: int) -> Backe
         )
     sparse = is_sparse(X) and metric.on_sparse
     if algorithm in ("auto", "exact"):
-        if isinstance(metric, Precomputed):
+        if metric.given:
             return Given(metric)
-        if isinstance(metric, Function):
-            return Called(X.toarray() if is_sparse(X) else X, metric)
+        if metric.core is None:
+            return Called(_numbers(X), metric)
         if sparse:
             return Sparse(metric.rows(X), metric)
     elif sparse:
@@ -110,6 +127,12 @@ def choose_backend(X: Any, metric: Metric, algorithm: Any, memory: int) -> Backe
     if algorithm == "auto" and 8 * n * (D + 3) <= memory and tree_pays(n, D, metric):
         return Tree(rows, metric, memory)
     return Dense(rows, metric, memory)
+
+
+def _numbers(X: Any) -> Array:
+    """Dense rows whose differences are numbers: those of bytes would begin again at 255."""
+    X = X.toarray() if is_sparse(X) else X
+    return np.asarray(X, dtype=np.float64 if X.dtype == np.uint8 else None)
 
 
 def _common(X: Any, counts: Array) -> tuple[Array, Array]:

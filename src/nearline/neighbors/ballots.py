@@ -8,7 +8,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.neighbors.lists import Neighbors
-from nearline.neighbors.metrics import Metric
+from nearline.neighbors.metric import Metric
 from nearline.neighbors.weights import VoteWeights
 
 ROUNDING = 1e-12  # sums of weights that differ by less, relatively, are the same

@@ -46,7 +46,7 @@ class Vectors:
 class Bounds(ABC):
     """A map from rows to the vectors that bound their distances."""
 
-    norm: ClassVar[str]
+    norm: ClassVar[_core.Norm]
 
     @property
     @abstractmethod
@@ -107,7 +107,7 @@ def pad(v: Array) -> Array:
 class EmbeddedBounds(Bounds):
     """Bounds of squared Euclidean distances between embedded rows."""
 
-    norm: ClassVar[str] = "squares"
+    norm: ClassVar[_core.Norm] = _core.Norm.squares
     mean: Array
     embedding: Embedding
 
@@ -197,7 +197,7 @@ class PlainBounds(EmbeddedBounds):
 class GroupBounds(Bounds):
     """Sums over groups of features: |sum_g x - sum_g q| <= sum_g |x - q| (SPEC F8). Finer groups are the second bound."""
 
-    norm: ClassVar[str] = "magnitudes"
+    norm: ClassVar[_core.Norm] = _core.Norm.magnitudes
     mean: Array
     groups: Array  # (D,): group of each feature, of the first bound
     fine: Array  # (D,) of the second
@@ -232,7 +232,7 @@ class GroupBounds(Bounds):
 class FeatureBounds(Bounds):
     """Some features themselves: the largest difference over all is no smaller than that over some."""
 
-    norm: ClassVar[str] = "largest"
+    norm: ClassVar[_core.Norm] = _core.Norm.largest
     features: Array
     second: Array
 

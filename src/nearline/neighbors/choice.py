@@ -1,17 +1,23 @@
 """Which lower bounds serve some rows best: a cost model on a sample (SPEC F8). It decides speed, never answers."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from nearline.arrays import Array
 from nearline.neighbors.bounds import Bounds, FeatureBounds, GroupBounds, PlainBounds, PrincipalBounds
 from nearline.neighbors.directions import correlated_groups, principal_basis
-from nearline.neighbors.embeddings import Centered, Directions, Embedding, Lifted, Mapped, square_lengths
-from nearline.neighbors.metrics import Metric
+from nearline.neighbors.embeddings import Embedding, square_lengths
 from nearline.tiles import single_threaded_blas
+
+if TYPE_CHECKING:
+    from nearline.neighbors.metric import Metric
 
 SAMPLE, PROBES = 1536, 48  # rows and pseudo-queries that stand for all
 LONGEST = 128  # coordinates: more cost more to make than they save
 FEWEST = 256  # rows below which no filter pays
+# Where all values are below these, squares or differences vanish in float32, and the filter excludes nothing.
+VANISHING_SQUARES, VANISHING = 1e-17, 1e-35
 
 # Measured costs, in nanoseconds: a coordinate of a panel, a survivor, a coordinate of the second bound, a feature of
 # the distance. OPEN is the share of rows in chunks that their box does not exclude.
@@ -19,40 +25,33 @@ PANEL, SURVIVOR, SECOND, FEATURE = 0.028, 4.0, 0.12, 0.3
 OPEN = 0.4
 
 
-def choose_bounds(X: Array, metric: Metric) -> Bounds | None:
+def choose_bounds(X: Array, metric: "Metric") -> Bounds | None:
     """Bounds for rows X (None: measure every row)."""
-    kind, (n, D) = metric.bounded_by(), X.shape
-    if kind is None or n < FEWEST or D == 0:
+    n, D = X.shape
+    if n < FEWEST or D == 0:
         return None
     sample = X[:: max(n // SAMPLE, 1)][:SAMPLE].astype(np.float64)
     with single_threaded_blas:
-        if kind == "principal":
-            return _principal(X, sample, metric)
-        if kind == "groups":
-            mean = sample.mean(axis=0)
-            if D <= 96:
-                groups = np.arange(D)
-                return GroupBounds(mean, groups, groups)
-            return GroupBounds(mean, *correlated_groups(sample[:512] - mean, 64))
+        return metric.bounds(X, sample)
+
+
+def by_groups(sample: Array) -> Bounds:
+    """Sums over groups of features: no larger than L1."""
+    mean = sample.mean(axis=0)
+    if sample.shape[1] <= 96:
+        groups = np.arange(sample.shape[1])
+        return GroupBounds(mean, groups, groups)
+    return GroupBounds(mean, *correlated_groups(sample[:512] - mean, 64))
+
+
+def by_features(sample: Array) -> Bounds:
+    """The features that spread most: no larger than L-infinity."""
     order = np.argsort(-sample.var(axis=0), kind="stable")
-    return FeatureBounds(order[:64], order[:256] if D > 64 else order[:0])
+    return FeatureBounds(order[:64], order[:256] if sample.shape[1] > 64 else order[:0])
 
 
-def _embedding(X: Array, metric: Metric) -> Embedding:
-    if metric.core == "cosine":
-        return Directions()
-    if metric.core == "mahalanobis":
-        return Mapped(metric.map)
-    if metric.core == "inner-product":
-        largest = max(
-            float(square_lengths(X[i : i + 4096].astype(np.float64)).max()) for i in range(0, len(X), 4096)
-        )
-        return Lifted(largest * (1.0 + 1e-12))
-    return Centered(1.0 if metric.core == "squared-l2" else 0.0)
-
-
-def _principal(X: Array, sample: Array, metric: Metric) -> Bounds | None:
-    embedding = _embedding(X, metric)
+def by_principal(X: Array, sample: Array, embedding: Embedding) -> Bounds | None:
+    """Principal coordinates of embedded rows, as many as cost least; or all coordinates."""
     D, cost, centered = embedding.width(X.shape[1]), embedding.cost(X.shape[1]), embedding.centers
     mean = sample.mean(axis=0) if centered else np.zeros(X.shape[1])
     plain = PlainBounds(mean, embedding)

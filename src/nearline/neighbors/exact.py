@@ -1,25 +1,22 @@
 """Exact search of dense rows: packed behind lower bounds, or measured one and all (SPEC F8)."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array
-from nearline.neighbors.bounds import Bounds
+from nearline.neighbors.bounds import Bounds, Vectors
 from nearline.neighbors.choice import choose_bounds
 from nearline.neighbors.lists import Found
-from nearline.neighbors.metrics import Metric
-from nearline.neighbors.wanted import NO_FLAGS, NO_ROWS, NO_SIZES, Wanted, begin, finish
+from nearline.neighbors.metric import Metric
+from nearline.neighbors.wanted import NO_FLAGS, NO_ROWS, Wanted, begin, finish, sizes_of
 from nearline.tiles import slices, steps
 
 CHUNK = 128  # rows that a box excludes together
 BLOCK = 64  # queries that are looked at together
 PAIRS = 2e9  # coordinates of pairs that a thread looks at in one call: nobody can stop it meanwhile
-LARGEST, SMALLEST = 1e16, 1e-70  # values that the filter can do with; of cosine in each row that is not zero
-# Where all values are below these, squares or differences vanish in float32, and the filter excludes nothing.
-VANISHING_SQUARES, VANISHING = 1e-17, 1e-35
+LARGEST = 1e16  # values that the filter can do with
 TREE_COORDINATES = 32  # among which the tree looks for the one to split by
 
 
@@ -27,7 +24,16 @@ TREE_COORDINATES = 32  # among which the tree looks for the one to split by
 class Filter:
     """Bounds of rows of an index, packed for the core: in an order in which neighbors stand together."""
 
-    arrays: dict[str, Any]
+    bounds: Bounds
+    chunk: int
+    panels: Array
+    starts: Array
+    boxes: Array  # (2, chunks, >= r): least and largest coordinates
+    squares: Array
+    errors: Array
+    more: Array
+    more_errors: Array
+    order: Array
 
     @classmethod
     def of(cls, X: Array, bounds: Bounds, first: int = 0) -> "Filter":
@@ -39,46 +45,65 @@ class Filter:
         _core.tree_order(vectors.v, min(r, TREE_COORDINATES), chunk, order)
         size, n_chunks = -(-n // panel) * panel, -(-n // chunk)
         boxes = np.empty((2, n_chunks, vectors.v.shape[1]), dtype=np.float32)
-        packed = {
-            "panels": np.empty(size * r, dtype=np.float32),
-            "starts": np.empty(size, dtype=np.float32),
-            "low": boxes[0],
-            "high": boxes[1],
-            "squares": np.empty(n_chunks, dtype=np.float32),
-            "errors": np.empty(n_chunks, dtype=np.float32),
-        }
-        _core.pack_rows_of_filter(
-            vectors.v, vectors.squares, vectors.errors, order, r, chunk, *packed.values()
-        )
-        arrays = {
-            "norm": bounds.norm,
-            "r": r,
-            "r2": bounds.r2,
-            "chunk": chunk,
-            **packed,
-            "more": vectors.more[order],
-            "more_errors": _rounded_up(vectors.more_errors[order]),
-            "order": order + first,
-        }
-        return cls(arrays)
+        panels, starts = (np.empty(length, dtype=np.float32) for length in (size * r, size))
+        squares, errors = (np.empty(n_chunks, dtype=np.float32) for _ in range(2))
+        packed = panels, starts, boxes[0], boxes[1], squares, errors
+        _core.pack_rows_of_filter(vectors.v, vectors.squares, vectors.errors, order, r, chunk, *packed)
+        more, more_errors = vectors.more[order], _rounded_up(vectors.more_errors[order])
+        return cls(bounds, chunk, panels, starts, boxes, squares, errors, more, more_errors, order + first)
 
 
-def queries_of(bounds: Bounds, Q: Array) -> tuple[Array, dict[str, Any]]:
-    """The order in which to look at queries (float64), and what the core needs of them."""
-    bounds = bounds.of_queries()
-    vectors = bounds.of(Q)
-    blocks = np.empty(len(Q), dtype=np.int64)
-    _core.tree_order(vectors.v, min(bounds.r, TREE_COORDINATES), BLOCK, blocks)
-    return blocks, {
-        "v": vectors.v,
-        "q_squares": vectors.squares,
-        "q_errors": vectors.errors,
-        "q_more": vectors.more,
-        "q_more_errors": vectors.more_errors,
-        "bases": bounds.bases(Q),
-        "scale": bounds.scale,
-        "relative": (Q.shape[1] + 64.0) * 2.0**-52,
-    }
+@dataclass(frozen=True)
+class Probes:
+    """What the core needs of some queries, and the order in which to look at them."""
+
+    vectors: Vectors
+    blocks: Array
+    bases: Array
+    scale: float
+    relative: float  # rounding that a distance may carry, relative to it
+
+    @classmethod
+    def of(cls, Q: Array, bounds: Bounds) -> "Probes":
+        """Of queries in float64."""
+        bounds = bounds.of_queries()
+        vectors = bounds.of(Q)
+        blocks = np.empty(len(Q), dtype=np.int64)
+        _core.tree_order(vectors.v, min(bounds.r, TREE_COORDINATES), BLOCK, blocks)
+        return cls(vectors, blocks, bounds.bases(Q), bounds.scale, (Q.shape[1] + 64.0) * 2.0**-52)
+
+
+def scan(
+    search: _core.Search, rows: Array, sizes: Array, others: Array, kept: Filter, probes: Probes
+) -> None:
+    """Look at rows behind their filter."""
+    search.scan(
+        rows,
+        sizes,
+        others,
+        probes.blocks,
+        norm=kept.bounds.norm,
+        r=kept.bounds.r,
+        r2=kept.bounds.r2,
+        chunk=kept.chunk,
+        panels=kept.panels,
+        starts=kept.starts,
+        low=kept.boxes[0],
+        high=kept.boxes[1],
+        squares=kept.squares,
+        errors=kept.errors,
+        more=kept.more,
+        more_errors=kept.more_errors,
+        order=kept.order,
+        v=probes.vectors.v,
+        q_squares=probes.vectors.squares,
+        q_errors=probes.vectors.errors,
+        q_more=probes.vectors.more,
+        q_more_errors=probes.vectors.more_errors,
+        bases=probes.bases,
+        scale=probes.scale,
+        relative=probes.relative,
+    )
 
 
 def _rounded_up(values: Array) -> Array:
@@ -94,10 +119,7 @@ class Dense:
         self.metric = metric
         self._scale = float(np.linalg.norm(metric.map)) if metric.map.size else 1.0  # of rows in the filter
         self.rows = as_bytes(X, metric)
-        self.sizes = NO_SIZES
-        if metric.core == "cosine":
-            self.sizes = np.empty(len(X))
-            _core.row_lengths(self.rows, self.sizes)
+        self.sizes = sizes_of(metric, self.rows)
         pays = self._within_range(self.rows) and not self._vanishes(self.rows)
         self.bounds = choose_bounds(X, metric) if pays else None
         self._slabs: list[slice] = []
@@ -116,19 +138,16 @@ class Dense:
             return True
         if self._scale * max(float(X.max()), -float(X.min())) >= LARGEST:
             return False
-        if self.metric.core != "cosine":
+        if not self.metric.least_row:
             return True
         size = np.max(np.abs(X), axis=1)
-        return not bool(((size > 0) & (size < SMALLEST)).any())
+        return not bool(((size > 0) & (size < self.metric.least_row)).any())
 
     def _vanishes(self, X: Array) -> bool:
         """Whether the filter could exclude nothing (it would still be right), as all values are too small."""
-        if X.dtype == np.uint8 or X.size == 0 or self.metric.core == "cosine":
+        if X.dtype == np.uint8 or X.size == 0 or not self.metric.vanishing:
             return False
-        squares = self.metric.bounded_by() == "principal"
-        return self._scale * max(float(X.max()), -float(X.min())) < (
-            VANISHING_SQUARES if squares else VANISHING
-        )
+        return self._scale * max(float(X.max()), -float(X.min())) < self.metric.vanishing
 
     @property
     def rebuilds(self) -> bool:
@@ -153,7 +172,7 @@ class Dense:
         size = at_a_time(len(self._X), self.bounds.r + 8)
         if len(q) <= size:
             return self._filtered([q], [wanted])[0]
-        order, _ = queries_of(self.bounds, q)  # in which those that stand together are near each other
+        order = Probes.of(q, self.bounds).blocks  # in which those that stand together are near each other
         lots = [order[part] for part in slices(len(q), size)]
         found = self._filtered([q[lot] for lot in lots], [wanted.of(lot) for lot in lots])
         return Found.join(found).take(np.argsort(order))
@@ -171,8 +190,7 @@ class Dense:
         for slab in self._slabs:
             kept = self._filter or Filter.of(self._X[slab], self.bounds, slab.start)
             for search, q, w in steps(list(zip(searches, queries, wanted, strict=True))):
-                blocks, job = queries_of(self.bounds, q)
-                search.scan(self.rows, self.sizes, w.others, blocks, **kept.arrays, **job)
+                scan(search, self.rows, self.sizes, w.others, kept, Probes.of(q, self.bounds))
         return [finish(search, len(q)) for search, q in zip(searches, queries, strict=True)]
 
     def _bytes(self, q: Array) -> tuple[Array, Array]:
@@ -192,7 +210,7 @@ def at_a_time(n_rows: int, width: int) -> int:
 
 def as_bytes(X: Array, metric: Metric) -> Array:
     """Rows of whole numbers from 0 to 255 as bytes: a fourth to an eighth of the memory, and the same distances."""
-    if X.dtype == np.uint8 or metric.core not in ("l2", "squared-l2", "l1", "l-infinity") or X.size == 0:
+    if X.dtype == np.uint8 or not metric.whole or X.size == 0:
         return X
     if not _bytes_of(X[:: max(len(X) // 16, 1)])[1].all():
         return X

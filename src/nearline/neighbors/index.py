@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array, admitted, contiguous, is_sparse
+from nearline.arrays import Array, is_sparse
 from nearline.kept import AnyOf, Instance, OneOf, Rows, Whole, kept
-from nearline.neighbors.approximate import Approximate, Graph
+from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.backends import ALGORITHMS, Backend, Sparse, choose_backend
+from nearline.neighbors.checks import as_rows, check_k, check_memory
 from nearline.neighbors.exact import Dense
+from nearline.neighbors.graph import Graph
 from nearline.neighbors.lists import ALL_TIES, Found, Neighbors
-from nearline.neighbors.metrics import Metric, Precomputed, as_metric
+from nearline.neighbors.metrics import Metric, as_metric
 from nearline.neighbors.wanted import NO_GROUPS, Wanted
 from nearline.tiles import slices
 
@@ -64,7 +66,7 @@ class Index:
         if self.X.shape[0] == 0:
             raise ValueError("An index needs at least one row, got none: X is empty.")
         self.metric = self.metric.fit(self.X)
-        if isinstance(self.metric, Precomputed) and self.X.shape[0] != self.X.shape[1]:
+        if self.metric.given and self.X.shape[0] != self.X.shape[1]:
             raise ValueError(
                 f"metric='precomputed' needs the (n, n) distances between the rows, got shape {self.X.shape}."
             )
@@ -206,12 +208,12 @@ class Index:
     def _find(self, Q: Any, wanted: Wanted) -> Found:
         if is_sparse(Q) and not isinstance(self._backend, Sparse):
             Q = Q.toarray()  # of a block: the rows of the index are dense
-        if not isinstance(self.metric, Precomputed):
+        if not self.metric.given:
             Q = self.metric.rows(Q)
         return self._backend.find(Q, wanted)
 
     def _check_given(self, rows: Any, name: str) -> None:
-        if isinstance(self.metric, Precomputed) and is_sparse(rows):
+        if self.metric.given and is_sparse(rows):
             raise ValueError(
                 f"metric='precomputed' needs a dense matrix of distances, but {name} is sparse, where what is not stored "
                 "would count as distance 0: give an array."
@@ -256,51 +258,6 @@ def _pieces(counts: Array, most: int) -> list[slice]:
         pieces.append(slice(begin, end))
         begin = end
     return pieces
-
-
-def check_memory(memory: Any) -> int:
-    """A number of bytes, > 0."""
-    number = isinstance(memory, (int, float, np.integer, np.floating)) and not isinstance(memory, bool)
-    if not number or not 1 <= memory < np.inf:
-        raise ValueError(f"memory must be a number of bytes, at least 1, got {memory!r}: 2**30 is 1 GB.")
-    return int(memory)
-
-
-def check_k(k: Any, n: int) -> int:
-    """A number of neighbors, 1 <= k <= n."""
-    whole = isinstance(k, (int, np.integer)) or (
-        isinstance(k, (float, np.floating)) and float(k).is_integer()
-    )
-    if isinstance(k, (bool, np.bool_)) or not whole:
-        raise ValueError(f"k must be a whole number of neighbors, got {k!r}.")
-    if k < 1:
-        raise ValueError(f"k must be at least 1, got {k!r}.")
-    if k > n:
-        raise ValueError(f"k = {k} neighbors were asked for, but there are only {n} rows: take k <= {n}.")
-    return int(k)
-
-
-def as_rows(X: Any, name: str) -> Any:
-    """Rows as searches take them: C-contiguous float32, float64 or uint8, or canonical CSR; finite."""
-    if is_sparse(X):
-        X = admitted(X, name)
-        X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-        values = X.data
-    else:
-        X = np.asarray(X)
-        if X.dtype == np.bool_:
-            X = X.astype(np.uint8)
-        if X.ndim != 2:
-            raise ValueError(f"{name} must be a table of rows (two dimensions), got shape {X.shape}.")
-        if X.dtype not in (np.float32, np.float64, np.uint8):
-            X = X.astype(np.float64)
-        X = values = contiguous(X)
-    tile = max(1, 2**18 // max(values[:1].size, 1))
-    if values.dtype != np.uint8 and not all(np.isfinite(values[t]).all() for t in slices(len(values), tile)):
-        raise ValueError(
-            f"{name} has NaN or infinite values: fill them in (sklearn.impute) or drop those rows."
-        )
-    return X
 
 
 __all__ = ["ALGORITHMS", "Index", "Neighbors", "as_rows", "check_k"]

@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from nearline import _core
 from nearline.arrays import Array, admitted, is_sparse
 from nearline.kept import Numbers, OrNone, Plain, Real, kept, require
-from nearline.neighbors.metrics import NO_ROWS, Metric
+from nearline.neighbors.choice import VANISHING_SQUARES
+from nearline.neighbors.embeddings import Embedding, Mapped
+from nearline.neighbors.metric import NO_ROWS, Metric
 
 SHRINKAGE = 1e-6
 RULES = ("within", "total")
@@ -53,8 +56,10 @@ class Mahalanobis(Metric):
     """
 
     name: ClassVar[str] = "mahalanobis"
-    core: ClassVar[str | None] = "mahalanobis"
+    core: ClassVar[_core.Metric | None] = _core.Metric.mahalanobis
     on_sparse: ClassVar[bool] = False
+    maps: ClassVar[bool] = True
+    in_tree: ClassVar[bool] = True
     matrix: Any
     shrinkage: float | None = None
     learned: Array | None = field(
@@ -99,8 +104,22 @@ class Mahalanobis(Metric):
         M = np.linalg.inv((1.0 - share) * S + share * (scale or 1.0) * np.eye(len(S)))
         return replace(self, matrix=0.5 * (M + M.T), shrinkage=None, learned=in_any_precision(X))
 
-    def bounded_by(self) -> str | None:
-        return "principal"
+    def embedding(self, X: Array) -> Embedding | None:
+        return Mapped(self.map)
+
+    @property
+    def vanishing(self) -> float:
+        return VANISHING_SQUARES
+
+    def parts(self) -> dict[str, Any]:
+        return {"matrix": np.asarray(self.matrix, dtype=np.float64)}
+
+    @classmethod
+    def from_parts(cls, parts: dict[str, Any]) -> Self:
+        matrix = parts["matrix"]
+        if matrix.dtype != np.float64 or matrix.ndim != 2 or not np.isfinite(matrix).all():
+            raise ValueError(f"matrix is of type {matrix.dtype} and shape {matrix.shape}, or has no numbers")
+        return cls(matrix)
 
     @cached_property
     def _root(self) -> Array:

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from nearline.arrays import Array, admitted, is_sparse
-from nearline.neighbors.approximate import Approximate, Graph
-from nearline.neighbors.mahalanobis import Mahalanobis
-from nearline.neighbors.metrics import METRICS, Lq, Metric
+from nearline.neighbors.approximate import Approximate
+from nearline.neighbors.graph import Graph
+from nearline.neighbors.metrics import METRIC_TYPES, Metric
 from nearline.whole import written_whole
 
 if TYPE_CHECKING:
@@ -25,16 +25,17 @@ def save(index: "Index", path: Path) -> None:
     arrays = _rows(index.X)
     about = {"format": FORMAT, "version": VERSION, "memory": index.memory, "metric": index.metric.name}
     about["algorithm"] = _algorithm(index.algorithm)
-    match index.metric:
-        case Lq(q=q):
-            about["q"] = q
-        case Mahalanobis(matrix=matrix):
-            arrays["matrix"] = np.asarray(matrix, dtype=np.float64)
-        case metric if METRICS.get(metric.name) != metric:
-            raise ValueError(
-                f"An index with the metric {metric.name!r} cannot be saved: a file holds no Python code. Metrics that it "
-                f"holds: {', '.join(map(repr, METRICS))}, Lq and Mahalanobis. Save the rows, and build the index again."
-            )
+    if type(index.metric) not in METRIC_TYPES:
+        names = ", ".join(repr(kind.name) for kind in METRIC_TYPES)
+        raise ValueError(
+            f"An index with the metric {index.metric.name!r} cannot be saved: a file holds no Python code. Metrics that it "
+            f"holds: {names}. Save the rows, and build the index again."
+        )
+    for name, part in index.metric.parts().items():
+        if isinstance(part, np.ndarray):
+            arrays[name] = part
+        else:
+            about[name] = part
     backend = index._backend
     if isinstance(backend, Graph):
         arrays |= {f"graph_{name}": value for name, value in backend.arrays().items()}
@@ -77,7 +78,8 @@ def _about(arrays: dict[str, Array]) -> dict[str, Any] | None:
 
 
 def _index_of(about: dict[str, Any], arrays: dict[str, Array]) -> "Index":
-    from nearline.neighbors.index import Index, as_rows, check_memory
+    from nearline.neighbors.checks import as_rows, check_memory
+    from nearline.neighbors.index import Index
 
     X, metric, algorithm = _rows_of(arrays), _metric_of(about, arrays), _algorithm_of(about["algorithm"])
     if not isinstance(algorithm, Approximate):
@@ -116,17 +118,10 @@ def _check_kind(array: Array, name: str, right: bool, dimensions: int) -> None:
 
 
 def _metric_of(about: dict[str, Any], arrays: dict[str, Array]) -> Metric:
-    match about["metric"]:
-        case "lq":
-            return Lq(about["q"])
-        case "mahalanobis":
-            matrix = arrays["matrix"]
-            _check_kind(matrix, "matrix", matrix.dtype == np.float64 and bool(np.isfinite(matrix).all()), 2)
-            return Mahalanobis(matrix)
-        case str(name) if name in METRICS:
-            return METRICS[name]
-        case name:
-            raise ValueError(f"unknown metric {name!r}")
+    kind = next((kind for kind in METRIC_TYPES if kind.name == about["metric"]), None)
+    if kind is None:
+        raise ValueError(f"unknown metric {about['metric']!r}")
+    return kind.from_parts(about | arrays)
 
 
 def _algorithm(algorithm: Any) -> Any:

@@ -10,11 +10,10 @@ from nearline.arrays import Array
 from nearline.neighbors.embeddings import Mapped
 from nearline.neighbors.exact import Dense
 from nearline.neighbors.lists import Found, Ragged
-from nearline.neighbors.metrics import Metric
+from nearline.neighbors.metrics import METRIC_TYPES, Metric
 from nearline.neighbors.wanted import Wanted, measured
 from nearline.tiles import steps
 
-TREE_METRICS = ("l1", "l2", "squared-l2", "l-infinity", "lq", "mahalanobis")  # names in the core
 BLOCK = 2048  # queries that are looked at together: nobody can stop it meanwhile
 MORE = 4  # candidates beyond k to begin with: the next distance must be larger for a list to be complete
 LONGER = 4  # times as many where these do not do: ties are mostly many
@@ -28,8 +27,7 @@ def tree_pays(n: int, D: int, metric: Metric) -> bool:
 
     With 10,000 queries it is 1.5 to 12 times as fast for D = 1 to 3, about as fast for 4, and slower from 6 on.
     """
-    least = 50_000 if metric.core == "lq" else 1_000  # powers cost the tree as much as exact search
-    return metric.core in TREE_METRICS and D <= 3 and n >= least
+    return metric.in_tree and D <= 3 and n >= metric.rows_of_tree
 
 
 class Tree:
@@ -41,25 +39,26 @@ class Tree:
     """
 
     def __init__(self, X: Array, metric: Metric, memory: int) -> None:
-        if metric.core not in TREE_METRICS:
+        if not metric.in_tree:
+            served = ", ".join(repr(kind.name) for kind in METRIC_TYPES if kind.in_tree)
             raise ValueError(
-                f"There is no tree for metric {metric.name!r}, only for {', '.join(map(repr, TREE_METRICS))}: take "
+                f"There is no tree for metric {metric.name!r}, only for {served}: take "
                 "algorithm='exact' or 'auto'."
             )
         if X.shape[1] == 0:
             raise ValueError(
                 "A tree needs at least one feature, got rows without any: take algorithm='exact'."
             )
-        if metric.core == "mahalanobis" and not len(metric.map):
+        if metric.maps and not len(metric.map):
             raise ValueError("A Mahalanobis matrix of zeros has no tree: take algorithm='exact'.")
         self.metric, self.memory = metric, memory
         self._X = X
-        self._mapped = Mapped(metric.map) if metric.core == "mahalanobis" else None
+        self._mapped = Mapped(metric.map) if metric.maps else None
         self._mean = X.mean(axis=0, dtype=np.float64) if self._mapped else np.zeros(X.shape[1])
         points, lost = self._points(X)
         self._lost = float(lost.max(initial=0.0))
         self._tree = cKDTree(points, leafsize=16, compact_nodes=True, balanced_tree=False)
-        self._p = {"l1": 1.0, "l-infinity": np.inf}.get(metric.core or "", metric.exponent)
+        self._p = metric.power
 
     algorithm, recall = "tree", 1.0
 
@@ -118,9 +117,7 @@ class Tree:
         distances = measured(self.metric, self._X, q, indices.ravel(), queries).reshape(indices.shape)
         last = np.maximum(last - lost - self._lost, 0.0)
         distances[short], last[short] = np.inf, 0.0
-        if self.metric.core == "squared-l2":
-            last *= last
-        return distances, indices.astype(np.int64), last
+        return distances, indices.astype(np.int64), self.metric.of_power(last)
 
 
 class _Lists:

@@ -13,7 +13,7 @@ from nearline.kept import Numbers, OneOf, OrNone, Whole, kept, require
 from nearline.neighbors.ballots import ROUNDING, Ballots, Boundary, as_boundary, ballots
 from nearline.neighbors.index import Index
 from nearline.neighbors.lists import Neighbors
-from nearline.neighbors.metrics import Metric
+from nearline.neighbors.metric import Metric
 from nearline.neighbors.weights import VoteWeights, as_weights
 
 CELLS = 2**22  # votes counted at a time, so that many classes do not fill the memory

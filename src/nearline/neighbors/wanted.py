@@ -8,7 +8,7 @@ import numpy as np
 from nearline import _core
 from nearline.arrays import Array
 from nearline.neighbors.lists import ALL_TIES, Found, Ragged
-from nearline.neighbors.metrics import Metric
+from nearline.neighbors.metric import Metric
 
 NO_ROWS, NO_FLAGS = np.empty((0, 0), np.uint8), np.empty(0, np.uint8)
 NO_GROUPS, NO_SIZES = np.empty(0, np.int64), np.empty(0)
@@ -42,11 +42,12 @@ class Wanted:
         return replace(self, own=self.own[queries]) if self.grouped else self
 
 
-def begin(metric: Metric, wanted: Wanted, q: Array, bytes_: Array = NO_ROWS, whole: Array = NO_FLAGS) -> Any:
+def begin(
+    metric: Metric, wanted: Wanted, q: Array, bytes_: Array = NO_ROWS, whole: Array = NO_FLAGS
+) -> _core.Search:
     """A search of the core for queries q (m, D), or (m, 0) where distances are given."""
-    core = metric.core or "l2"
     return _core.Search(
-        core,
+        metric.core,
         metric.exponent,
         metric.map,
         q,
@@ -59,15 +60,25 @@ def begin(metric: Metric, wanted: Wanted, q: Array, bytes_: Array = NO_ROWS, who
     )
 
 
+def sizes_of(metric: Metric, X: Array) -> Array:
+    """What the core needs to know of each row alone, where it does."""
+    if metric.core is None or not _core.needs_sizes(metric.core):
+        return NO_SIZES
+    sizes = np.empty(len(X))
+    _core.row_sizes(metric.core, X, sizes)
+    return sizes
+
+
 def measured(metric: Metric, X: Array, Q: Array, rows: Array, queries: Array) -> Array:
     """Distances of the pairs X[rows], Q[queries], as every search measures them. Q is float64."""
+    assert metric.core is not None
     out = np.empty(len(rows))
     rows, queries = (np.ascontiguousarray(part, dtype=np.int64) for part in (rows, queries))
-    _core.pair_distances(metric.core or "l2", metric.exponent, metric.map, X, Q, rows, queries, out)
+    _core.pair_distances(metric.core, metric.exponent, metric.map, X, Q, rows, queries, out)
     return out
 
 
-def finish(search: Any, m: int) -> Found:
+def finish(search: _core.Search, m: int) -> Found:
     """The lists of a core search."""
     counts, n_ties = np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
     search.finish(counts, n_ties)

@@ -9,7 +9,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.kept import Real, kept
-from nearline.neighbors.metrics import Metric
+from nearline.neighbors.metric import Metric
 from nearline.parameters import Parametrized
 
 LARGE = 1e200  # votes above it might overflow when they are added up: the largest becomes 1

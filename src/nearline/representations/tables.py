@@ -17,7 +17,6 @@ from nearline.representations._codes import Code, code_of
 from nearline.representations._columns import Column, read_columns
 from nearline.representations._scales import SCALES
 from nearline.validation import validate_data
-from nearline.words import many
 
 WIDE, SPARSE = 500, 0.1  # a table with more columns, and at most this share of them filled, is a CSR matrix
 
@@ -40,7 +39,7 @@ class Encoding:
         known = {name: code for name, code in codes.items() if code is not None}
         if not known:
             raise ValueError(
-                f"All values are missing in the training rows, {many(len(columns), 'column')}: give columns with values."
+                f"All values of all {len(columns)} columns are missing in the training rows: give columns with values."
             )
         return cls(known)
 

@@ -16,7 +16,6 @@ from nearline.selection.measures import class_counts
 from nearline.selection.scoring import Scorer
 from nearline.selection.trivial import Against
 from nearline.visible import visible
-from nearline.words import many
 
 
 @dataclass(frozen=True)
@@ -84,9 +83,7 @@ class Opened:
         return f"; in cross-validation {what}{shown(mean)}, optimistic as {chosen}{before}"
 
     def __str__(self) -> str:
-        lines = [
-            f"test: {self.model}, fitted on {many(self.n_training_rows, 'row')}, {many(self.n_rows, 'test row')}"
-        ]
+        lines = [f"test: {self.model}, fitted on {self.n_training_rows:,} rows, {self.n_rows:,} test rows"]
         for name, score in self.scores.items():
             interval = self.intervals[name]
             said = "the model or the test rows do not define it" if np.isnan(score) else interval.said()

@@ -1,85 +1,52 @@
-// One row of the dual, solved exactly, for each loss; and how far the row is from its optimum.
+// Hinge losses of several classes, which couple the score columns; they have no curvature.
 //
-// With the score f of the row linear in its own dual, f(u + d) = f - A d (A is the row's curvature), the best
-// dual is
-//     argmax_u  -loss*(u) + (u - u0).f - (A/2) |u - u0|^2
-// and the row's share of the duality gap is its Fenchel-Young excess  loss(f) + loss*(u0) - u0.f >= 0.
+// The dual u of a row is the gradient with respect to the scores of all K classes. With the scores linear in
+// it, f(u + d) = f - A d, `best` writes  argmax_u  -loss*(u) + (u - u0).f - (A/2) |u - u0|^2  to next and
+// tells whether it may differ from u0; `excess` is  loss(f) + loss*(u0) - u0.f >= 0.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 
-namespace nearline::dual {
+#include "loss_views.hpp"
 
-// Margin losses phi(z), z = y f: the dual is u = -y m with a mass m >= 0, and z(m + d) = z + A d.
+namespace nearline {
 
-struct Hinge {
-    static double best(double m, double z, double A) {
-        if (A > 0) return std::min(std::max(m + (1 - z) / A, 0.0), 1.0);
-        return z < 1 ? 1.0 : z > 1 ? 0.0 : m;
-    }
-    static double excess(double m, double z) { return z < 1 ? (1 - m) * (1 - z) : m * (z - 1); }
-};
+struct CrammerSinger : LossTraits {
+    static constexpr const char* name = "crammer-singer";
+    static constexpr bool joint = true, curved = false, distributions = false, dual = true;
 
-struct SquaredHinge {
-    static double best(double m, double z, double A) {
-        return std::max(m + (1 - m / 2 - z) / (A + 0.5), 0.0);
-    }
-    static double excess(double m, double z) {
-        const double slack = 1 - z;
-        return slack > 0 ? (slack - m / 2) * (slack - m / 2) : m * (m / 4 - slack);
-    }
-};
-
-struct Logistic {
-    // Beyond this log-odds a mass is 0 or 1 to rounding.
-    static constexpr double far = 40;
-
-    static double log_odds(double m) {
-        return m <= 0 ? -far : m >= 1 ? far : std::min(std::max(std::log(m / (1 - m)), -far), far);
-    }
-    static double mass(double t) {
-        const double e = std::exp(-std::fabs(t));
-        return t >= 0 ? 1 / (1 + e) : e / (1 + e);
-    }
-    // The root of t + z + A (mass(t) - m) = 0 in the log-odds t: increasing, slope >= 1, kept inside a
-    // bracket.
-    static double best(double m, double z, double A) {
-        double low = -z - A * (1 - m), high = -z + A * m;
-        double t = std::min(std::max(log_odds(m), low), high);
-        double now = mass(t);
-        for (int k = 0; k < 60; ++k) {
-            const double value = t + z + A * (now - m);
-            if (value > 0) {
-                high = t;
-            } else {
-                low = t;
-            }
-            double next = t - value / (1 + A * now * (1 - now));
-            if (!(next >= low && next <= high)) next = 0.5 * (low + high);
-            const double moved = std::fabs(next - t);
-            t = next;
-            now = mass(t);
-            if (moved <= 1e-10 * (1 + std::fabs(t))) break;
+    static NL_INLINE Reals strip_gradient(const Strip& s) {
+        const Reals own = s.own_score();
+        // The first of the largest 1 + f_c - f_y > 0 gets the gradient; -1 stands for none.
+        Reals worst = fill(0.0);
+        Integers who = fill(std::int64_t{-1});
+        for (std::size_t c = 0; c < s.n_columns; ++c) {
+            const Reals slack = s.own(c) ? fill(0.0) : 1.0 + (s.get(c) - own);
+            const Integers larger = slack > worst;
+            worst = larger ? slack : worst;
+            who = larger ? fill(static_cast<std::int64_t>(c)) : who;
         }
-        return now;
+        const Reals fall = who < std::int64_t{0} ? fill(0.0) : fill(-1.0);
+        for (std::size_t c = 0; c < s.n_columns; ++c) {
+            const Reals rise = who == static_cast<std::int64_t>(c) ? fill(1.0) : fill(0.0);
+            s.set(c, s.own(c) ? fall : rise);
+        }
+        return own == own ? worst : own;
     }
-    static double excess(double m, double z) {
-        const double t = log_odds(m), moved = t + z;
-        // Near the optimum the quadratic term is all there is, and costs no logarithm.
-        if (std::fabs(moved) < 0.1) return 0.5 * moved * moved * m * (1 - m);
-        return softplus(-z) - softplus(t) + m * moved;
+    static void row_gradient(const double* f, const RowTargets& targets, std::size_t i, std::size_t,
+                             std::size_t K, double* g) {
+        const auto y = static_cast<std::size_t>(targets.labels[i]);
+        std::size_t worst = y;
+        double largest = f[y];  // on a tie with the own class, the sub-gradient 0
+        for (std::size_t c = 0; c < K; ++c) {
+            if (c != y && f[c] + 1.0 > largest) largest = f[c] + 1.0, worst = c;
+            g[c] = 0.0;
+        }
+        g[worst] += 1.0;
+        g[y] -= 1.0;
     }
 
-  private:
-    static double softplus(double t) { return std::max(t, 0.0) + std::log1p(std::exp(-std::fabs(t))); }
-};
-
-// Joint losses: u is the gradient with respect to the scores of all K classes. best() writes the new dual to
-// next and tells whether it may differ from the old.
-
-struct CrammerSinger {
     static bool best(const double* u, const double* f, std::size_t y, double A, std::size_t K, double* next) {
         double worst = -1e300;
         for (std::size_t c = 0; c < K; ++c)
@@ -120,7 +87,31 @@ struct CrammerSinger {
     }
 };
 
-struct WestonWatkins {
+struct WestonWatkins : LossTraits {
+    static constexpr const char* name = "weston-watkins";
+    static constexpr bool joint = true, curved = false, distributions = false, dual = true;
+
+    static NL_INLINE Reals strip_gradient(const Strip& s) {
+        const Reals own = s.own_score();
+        Reals total = fill(0.0), violations = fill(0.0);
+        for (std::size_t c = 0; c < s.n_columns; ++c) {
+            const Reals slack = s.own(c) ? fill(0.0) : 1.0 + (s.get(c) - own);
+            const Reals violated = slack > 0.0 ? fill(1.0) : fill(0.0);
+            total += slack * violated;
+            violations += violated;
+            s.set(c, violated);
+        }
+        for (std::size_t c = 0; c < s.n_columns; ++c) s.set(c, s.own(c) ? -violations : s.get(c));
+        return total;
+    }
+    static void row_gradient(const double* f, const RowTargets& targets, std::size_t i, std::size_t,
+                             std::size_t K, double* g) {
+        const auto y = static_cast<std::size_t>(targets.labels[i]);
+        double violated = 0.0;
+        for (std::size_t c = 0; c < K; ++c) violated += g[c] = c != y && 1.0 + f[c] - f[y] > 0.0 ? 1.0 : 0.0;
+        g[y] = -violated;
+    }
+
     // u_c in [0, 1] for c != y, u_y = -t with t their sum: u_c = clip(a_c - t) for the t where the two agree.
     static bool best(const double* u, const double* f, std::size_t y, double A, std::size_t K, double* next) {
         const double inverse = 1 / std::max(A, 1e-300), total = -u[y];
@@ -179,4 +170,4 @@ struct WestonWatkins {
     }
 };
 
-}  // namespace nearline::dual
+}  // namespace nearline

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.visible import visible
 
 FLAT = 1e-10  # share of the extent below which points count as on one line
 SHORT = 1e-9  # edges shorter than this share of the frame are points where four or more cells meet
@@ -33,7 +32,7 @@ def voronoi_edges(X: Any, y: Any = None, *, frame: Any = None) -> VoronoiEdges:
 
     Examples
     --------
-    >>> from nearline.voronoi import voronoi_edges
+    >>> from nearline import voronoi_edges
     >>> edges = voronoi_edges([[0.0, 0.0], [2.0, 0.0], [4.0, 0.0]], [0, 0, 1], frame=(-1, 5, -1, 1))
     >>> edges.segments[edges.boundary].tolist()
     [[[3.0, -1.0], [3.0, 1.0]]]
@@ -62,46 +61,6 @@ def voronoi_edges(X: Any, y: Any = None, *, frame: Any = None) -> VoronoiEdges:
     pairs = pairs[kept]
     boundary = classes[pairs[:, 0]] != classes[pairs[:, 1]]
     return VoronoiEdges(segments * unit + middle, first[pairs], boundary, frame)
-
-
-def plot_voronoi(X: Any, y: Any = None, ax: Any = None, *, units: Any = None) -> Any:
-    """Cells of 1-NN (thin), its decision boundary (thick) and the rows by class; without y the cells and the rows.
-
-    ``units``: a :class:`nearline.plots.Units`, if cells are those of ``units.off(X)``, drawn as they lie in X.
-    """
-    from nearline.plots import Units
-    from nearline.plots._style import COLORS, axes
-
-    units = Units() if units is None else units
-    edges = voronoi_edges(units.off(X), y)
-    labeled, X = y is not None, np.asarray(X, dtype=np.float64)
-    ax, y = axes(ax), np.asarray(y) if labeled else np.full(len(X), "rows")
-    for decides, style in (
-        (False, {"color": "0.75", "linewidth": 0.8}),
-        (True, {"color": "black", "linewidth": 1.8}),
-    ):
-        chosen = units.on(edges.segments[edges.boundary == decides])
-        # One line with gaps is drawn far faster than many lines.
-        path = np.full((len(chosen), 3, 2), np.nan)
-        path[:, :2] = chosen
-        label = "decision boundary" if decides and labeled else None
-        ax.plot(*path.reshape(-1, 2).T, label=label, zorder=1 + decides, **style)
-    for i, name in enumerate(np.unique(y)):
-        rows = y == name
-        color = COLORS[i % len(COLORS)]
-        ax.scatter(
-            *X[rows].T, s=22, color=color, edgecolor="white", linewidth=0.5, label=visible(name), zorder=3
-        )
-    (left, bottom), (right, top) = units.on(np.reshape(edges.frame, (2, 2)).T)
-    across, up = np.broadcast_to(units.spread, 2)
-    ax.set(
-        xlim=(left, right),
-        ylim=(bottom, top),
-        aspect=float(across / up),  # as long up as across to who measures the distances
-        title=f"Cells{' and decision boundary' * labeled} of 1-NN",
-    )
-    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    return ax
 
 
 def _checked_frame(frame: Any) -> tuple[float, float, float, float]:
