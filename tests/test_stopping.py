@@ -2,6 +2,8 @@
 
 import json
 import signal
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -263,6 +265,7 @@ def test_a_limit_that_leaves_no_time_says_so(monkeypatch):
 
 def test_representations_that_are_late_are_skipped(monkeypatch):
     monkeypatch.setattr(budgets, "LOOKING", -1.0)
+    monkeypatch.setattr(budgets, "CHECKING", -1.0)
     texts = [f"a text with number {i} and {'good' if i % 2 else 'bad'} words" for i in range(60)]
     contest = contest_of(include=["majority", "naive Bayes, multinomial"], time_limit=1e6)
     contest.set_params(preset="default").fit(texts, np.arange(60) % 2)
@@ -322,6 +325,21 @@ def test_the_first_signal_interrupts_and_the_second_ends():
                 signal.raise_signal(signal.SIGTERM)
             assert end.value.code == 143
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_signal_in_code_of_a_string_keeps_the_exit_code(tmp_path):
+    """As in imports, which run some: Python would end by SIGINT."""
+    program = """if True:
+        import signal, sys
+        from nearline.cli import _signals
+        with _signals.heeded() as heard:
+            try:
+                exec("signal.raise_signal(signal.SIGTERM)")
+            except KeyboardInterrupt:
+                sys.exit(heard.exit_code(130))
+    """
+    (tmp_path / "stopped.py").write_text(program)
+    assert subprocess.run([sys.executable, "-m", "stopped"], cwd=tmp_path).returncode == 143
 
 
 @pytest.mark.parametrize("at", [2, 3, 5])

@@ -28,6 +28,9 @@ class Heard:
 
     def exit_code(self, code: int) -> int:
         """128 + number of the signal that stopped the work, as shells have it."""
+        # A KeyboardInterrupt that left code given as a string, as imports run some, makes Python end by SIGINT whatever
+        # the exit code is, until the next such code has run.
+        exec("")
         return 128 + self.numbers[0] if code == STOPPED and self.numbers else code
 
 

@@ -17,7 +17,9 @@ from nearline.kernels.distances import (
     spread_out,
     squared_norms,
 )
-from nearline.tiles import steps
+from nearline.tiles import slices, steps
+
+BLOCK = 1 << 18  # numbers of rows that are looked at together
 
 
 @dataclass(frozen=True)
@@ -212,8 +214,11 @@ def scale_gamma(X: Any, weights: Array | None = None) -> float:
 def _deviations(X: Any, mean: float) -> tuple[Array, Array]:
     """Sums of x - mean, and of their squares, over the features of each row."""
     if not is_sparse(X):
-        Z = X.astype(np.float64) - mean
-        return Z.sum(axis=1), squared_norms(Z)
+        sums, squares = np.empty((2, X.shape[0]))
+        for part in steps(slices(X.shape[0], max(1, BLOCK // max(1, X.shape[1])))):  # no copy of all rows
+            Z = X[part].astype(np.float64) - mean
+            sums[part], squares[part] = Z.sum(axis=1), squared_norms(Z)
+        return sums, squares
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     Z, zeros = X.data.astype(np.float64) - mean, X.shape[1] - np.diff(X.indptr)
     sums = np.bincount(rows, Z, minlength=X.shape[0]) - zeros * mean

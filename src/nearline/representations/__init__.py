@@ -38,7 +38,10 @@ __all__ = [
     "TableEncoder",
     "is_frame",
     "kind_of",
+    "kind_of_series",
+    "read_series",
     "representations",
+    "series_of",
 ]
 
 PRESETS = ("quick", "default", "thorough")

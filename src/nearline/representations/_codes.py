@@ -42,10 +42,17 @@ class Code(ABC):
     def write(self, column: Column, out: Array) -> None:
         """Fill in its output columns, which are all zeros."""
 
+    def writer(self, column: Column) -> "Writer":
+        """What writes rows of a column, after all that is done once for all of them."""
+        return lambda rows, out: self.write(column.take(rows), out)
+
     @property
     def filled(self) -> int:
         """How many of its columns are not zero in a row."""
         return len(self.names)
+
+
+Writer = Callable[[slice, Array], None]  # rows of a column into their output columns, which are all zeros
 
 
 @kept(name=Word(), median=Real(), scale=Instance((Affine, Knots)), missing=Flag())
@@ -193,12 +200,20 @@ class TextCode(Code):
         return [f"{self.name}_{j}" for j in range(self.directions.shape[1])]
 
     def write(self, column: Column, out: Array) -> None:
-        tf, tokens = column.strings().grams()
+        self.writer(column)(slice(None), out)
+
+    def writer(self, column: Column) -> Writer:
+        strings = column.strings()
+        tf, tokens = strings.distinct.grams
         known = np.array([token in self.grams for token in tokens], dtype=bool)
-        if not known.any():
-            return
         columns = [self.grams[token] for token in tokens[known]]
-        out[:, : len(self.names)] = weighted(tf, known, self.idf[columns]) @ self.directions[columns]
+        idf, directions = self.idf[columns], self.directions[columns]
+
+        def write(rows: slice, out: Array) -> None:
+            if columns:
+                out[:, : len(self.names)] = weighted(tf[strings.codes[rows]], known, idf) @ directions
+
+        return write
 
 
 def is_text(column: Column) -> bool:

@@ -105,8 +105,12 @@ class Column(ABC):
         """The column as strings."""
 
     @abstractmethod
-    def take(self, rows: Array) -> "Column":
+    def take(self, rows: Array | slice) -> "Column":
         """Some of the rows."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +131,11 @@ class NumberColumn(Column):
     def strings(self) -> "StringColumn":
         return read_strings([int(v) if v == np.floor(v) else v for v in self.values.tolist()])
 
-    def take(self, rows: Array) -> Column:
+    def take(self, rows: Array | slice) -> Column:
         return NumberColumn(self.values[rows])
+
+    def __len__(self) -> int:
+        return len(self.values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +160,11 @@ class DateColumn(Column):
         texts = [str(moment).removesuffix(" 00:00:00") for moment in moments]
         return read_strings(np.where(holes, "", np.array(texts, dtype=object)))
 
-    def take(self, rows: Array) -> Column:
+    def take(self, rows: Array | slice) -> Column:
         return DateColumn(self.values[rows])
+
+    def __len__(self) -> int:
+        return len(self.values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,7 +182,7 @@ class StringColumn(Column):
 
     def present(self) -> Array:
         """Numbers of the strings that occur, in order."""
-        return np.unique(self.codes[self.codes >= 0])
+        return np.flatnonzero(np.bincount(self.codes + 1, minlength=1)[1:])
 
     def grams(self) -> tuple[csr_matrix, Array]:
         """Dampened counts of runs of characters of each row, and these."""
@@ -193,8 +203,11 @@ class StringColumn(Column):
     def strings(self) -> "StringColumn":
         return self
 
-    def take(self, rows: Array) -> Column:
+    def take(self, rows: Array | slice) -> Column:
         return StringColumn(self.codes[rows], self.distinct)
+
+    def __len__(self) -> int:
+        return len(self.codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,7 +216,7 @@ class CategoryColumn(StringColumn):
 
     kind = "category"
 
-    def take(self, rows: Array) -> Column:
+    def take(self, rows: Array | slice) -> Column:
         return CategoryColumn(self.codes[rows], self.distinct)
 
 

@@ -1,23 +1,24 @@
 """Representation of tables: numbers, dates, categories and texts side by side, with missing values."""
 # mypy: disallow-subclassing-any=False
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.sparse import csr_matrix, hstack
+from scipy.sparse import csr_matrix, vstack
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from nearline.arrays import Array
 from nearline.kept import Instance, ListOf, Mapping, OneOf, Whole, Word, kept, require
 from nearline.representations._base import Prepared, Representation, is_frame
-from nearline.representations._codes import Code, code_of
+from nearline.representations._codes import Code, Writer, code_of
 from nearline.representations._columns import Column, read_columns
 from nearline.representations._scales import SCALES
+from nearline.tiles import slices, steps
 from nearline.validation import validate_data
 
+BLOCK, FEWEST_ROWS = 1 << 18, 256  # numbers that are made at a time, rows at least
 WIDE, SPARSE = 500, 0.1  # a table with more columns, and at most this share of them filled, is a CSR matrix
 
 
@@ -49,27 +50,25 @@ class Encoding:
         return [name for code in self.codes.values() for name in code.names]
 
     def encode(self, columns: dict[str, Column]) -> Any:
-        """Numbers, float32: dense, or CSR if wide and mostly zeros."""
-        n, widths = _length(columns.values()), [len(code.names) for code in self.codes.values()]
+        """Numbers, float32: dense, or CSR if wide and mostly zeros. Some rows at a time, which stay in the cache."""
+        n, width = len(next(iter(columns.values()))), len(self.names)
         filled = sum(code.filled for code in self.codes.values())
-        if sum(widths) > WIDE and filled <= SPARSE * sum(widths):
-            return hstack(
-                [csr_matrix(_block(c, columns[name], n)) for name, c in self.codes.items()], format="csr"
-            )
-        out, start = np.zeros((n, sum(widths)), dtype=np.float32), 0
-        for (name, code), width in zip(self.codes.items(), widths):
-            code.write(columns[name], out[:, start : start + width])
-            start += width
+        writers = [(code.writer(columns[name]), len(code.names)) for name, code in self.codes.items()]
+        blocks = steps(slices(n, max(FEWEST_ROWS, BLOCK // width)))
+        if width > WIDE and filled <= SPARSE * width:
+            return vstack([csr_matrix(_written(writers, rows, width)) for rows in blocks], format="csr")
+        out = np.empty((n, width), dtype=np.float32)
+        for rows in blocks:
+            out[rows] = _written(writers, rows, width)
         return out
 
 
-def _length(columns: Iterable[Column]) -> int:
-    return len(next(iter(columns)).numbers)
-
-
-def _block(code: Code, column: Column, n: int) -> Array:
-    out = np.zeros((n, len(code.names)), dtype=np.float32)
-    code.write(column, out)
+def _written(writers: list[tuple[Writer, int]], rows: slice, width: int) -> Array:
+    """The numbers of some rows."""
+    out, start = np.zeros((rows.stop - rows.start, width), dtype=np.float32), 0
+    for write, own in writers:
+        write(rows, out[:, start : start + own])
+        start += own
     return out
 
 

@@ -3,7 +3,8 @@
 from nearline.stopping import Deadline
 
 PATIENCE = 3.0  # seconds beyond the limit in which a first result, and the last fit, may still end
-LOOKING = 0.5  # share of the limit that checks, and representations after the first, may take
+CHECKING = 0.25  # share of the limit that checks may take
+LOOKING = 0.5  # share of it when representations after the first must have been begun
 GRACE = 0.7  # seconds that the last fit has after Ctrl-C
 
 
@@ -12,6 +13,7 @@ class Budget:
 
     def __init__(self, limit: float | None) -> None:
         self.limit = limit
+        self.checking = Deadline(None if limit is None else CHECKING * limit)
         self.looking = Deadline(None if limit is None else LOOKING * limit)
         self.candidates = Deadline(limit)
         self.result = Deadline(None if limit is None else limit + PATIENCE)

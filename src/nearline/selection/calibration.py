@@ -30,6 +30,7 @@ from nearline.kept import (
 from nearline.selection.calibrators import CALIBRATORS, Isotonic, Sigmoid, Temperature
 from nearline.selection.folds import as_folds
 from nearline.selection.measures import log_loss
+from nearline.stopping import checkpoint
 from nearline.validation import check_weights, validate_data
 
 __all__ = ["CALIBRATORS", "CalibratedClassifier", "Isotonic", "Sigmoid", "Temperature"]
@@ -286,6 +287,7 @@ def _log_losses(
     for method in methods:
         calibrator, P = CALIBRATORS[method], np.empty((len(codes), n_classes))
         for f in np.unique(folds):
+            checkpoint()
             here, there = np.flatnonzero(folds == f), np.flatnonzero(folds != f)
             if weights is not None and not weights[there].sum() > 0:
                 there = here

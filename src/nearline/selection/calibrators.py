@@ -11,8 +11,10 @@ from sklearn.isotonic import IsotonicRegression
 
 from nearline.arrays import Array
 from nearline.kept import ListOf, Numbers, Real, kept, require
+from nearline.stopping import checkpoint
 
 # Bounds of score range / temperature: between them lie probabilities from nearly equal to nearly 0 and 1.
+SMALLEST_GAIN = 1e-14  # of the loss: a Newton step that promises less ends the fit
 FLATTEST, SHARPEST = 1e-4, 1e4
 
 
@@ -156,9 +158,14 @@ CALIBRATORS: dict[str, Any] = {"temperature": Temperature, "sigmoid": Sigmoid, "
 
 def _root(increasing: Callable[[float], float], low: float, high: float) -> float:
     """Where the function is 0, or the end next to that."""
-    if increasing(low) >= 0.0:
+
+    def asked(place: float) -> float:
+        checkpoint()
+        return increasing(place)
+
+    if asked(low) >= 0.0:
         return low
-    return high if increasing(high) <= 0.0 else float(brentq(increasing, low, high))
+    return high if asked(high) <= 0.0 else float(brentq(asked, low, high))
 
 
 def _two_columns(S: Array) -> Array:
@@ -206,6 +213,7 @@ def _platt(f: Array, is_own: Array, w: Array) -> tuple[float, float]:
 
     line = np.array([0.0, float(logit(w @ targets / w.sum()))])
     for _ in range(100):
+        checkpoint()
         p = expit(Z @ line)
         gradient = Z.T @ (w * (p - targets))
         if np.abs(gradient).max() <= 1e-10 * w.sum():
@@ -214,6 +222,8 @@ def _platt(f: Array, is_own: Array, w: Array) -> tuple[float, float]:
         hessian = (Z * (w * p * (1.0 - p))[:, None]).T @ Z + 1e-12 * w.sum() * np.eye(2)
         step = np.linalg.solve(hessian, gradient)
         size, before = 1.0, loss(line)
+        if gradient @ step <= SMALLEST_GAIN * before:  # of many rows rounding hides the rest
+            break
         while loss(line - size * step) > before - 1e-4 * size * (gradient @ step) and size > 1e-10:
             size /= 2.0
         line = line - size * step

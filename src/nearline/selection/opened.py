@@ -1,6 +1,7 @@
 """Opened: what the locked rows say about the chosen model, once (SPEC H3, H5)."""
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,14 +9,17 @@ import numpy as np
 
 from nearline.answers import Answers
 from nearline.arrays import Array, is_sparse
-from nearline.representations import is_frame
+from nearline.representations import is_frame, kind_of_series, read_series, series_of
 from nearline.selection.intervals import Interval
 from nearline.selection.intervals.of_scores import Sample, interval_of
 from nearline.selection.leaderboard import shown
 from nearline.selection.measures import class_counts
 from nearline.selection.scoring import Scorer
 from nearline.selection.trivial import Against
+from nearline.tiles import slices
 from nearline.visible import visible
+
+PIECE = 1 << 16  # rows that a fingerprint takes at a time
 
 
 @dataclass(frozen=True)
@@ -117,12 +121,21 @@ def intervals_of(
 def fingerprint(X: Any, y: Array) -> str:
     """Of rows and labels: equal for equal test parts."""
     digest = hashlib.sha256(repr(np.asarray(y).tolist()).encode())
-    if is_sparse(X):
-        parts: Any = (X.data, X.indices, X.indptr)
-    elif isinstance(X, np.ndarray) and X.dtype != object:
-        parts = (np.ascontiguousarray(X),)
-    else:
-        parts = (repr(X.to_numpy().tolist() if is_frame(X) else list(X)).encode(),)
-    for part in parts:
-        digest.update(part if isinstance(part, bytes) else part.tobytes())
+    for part in _parts(X):
+        for piece in slices(len(part), PIECE):
+            some = part[piece]
+            digest.update(some.tobytes() if isinstance(some, np.ndarray) else repr(some).encode())
     return digest.hexdigest()
+
+
+def _parts(X: Any) -> Iterator[Any]:
+    """Arrays of numbers and lists, a frame by its columns: pieces of them are short work."""
+    if is_sparse(X):
+        yield from (X.data, X.indices, X.indptr)
+    elif isinstance(X, np.ndarray) and X.dtype != object:
+        yield X
+    elif is_frame(X):
+        for series in series_of(X):
+            yield read_series(series).numbers if kind_of_series(series) == "number" else series.to_list()
+    else:
+        yield list(X)

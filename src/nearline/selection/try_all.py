@@ -205,7 +205,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         rows = Rows(part, codes, self.classes_, weights, self._folds, independent)
         if self.calibrate not in (None, "needed"):
             self._calibration_folds(codes, groups)  # refused now rather than after the contest
-        with heeding(budget.looking):
+        with heeding(budget.checking):
             self._keep_findings(rows, groups)
         contest = self._run(rows, budget)
         with suppress(OutOfTime), heeding(Deadline(GRACE) if self.interrupted_ else budget.result):
