@@ -145,8 +145,16 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
         (["try", "DATA", "-t", "species", "--out", "DATA"], 1, "is a file, and results need a folder"),
         (["predict", "MODEL", "DATA", "--out", "labels.doc"], 2, "the ending says the format"),
         (["predict", "MODEL", "nothing.csv"], 1, "There is no file nothing.csv"),
+        (["predict", "MODEL", "nothing.csv", "--out", "no/labels.csv"], 1, "There is no file nothing.csv"),
+        (["predict", "MODEL", "DATA", "--out", "no/labels.csv"], 2, "since there is no folder"),
+        (["predict", "no.nearline", "DATA"], 1, "give the path of one that nearline try wrote"),
+        (["inspect", "DATA"], 1, "Give a file that nearline try wrote (model.nearline)"),
         (["explain", "MODEL", "DATA", "--row", "0"], 2, "counted from 1"),
-        (["explain", "MODEL", "DATA", "--row", "345"], 1, "has no row 345"),
+        (
+            ["explain", "MODEL", "DATA", "--row", "345"],
+            1,
+            "has 344 rows, counted from 1, and --row 345 is none of them",
+        ),
         (["plot", "regoins"], 2, "Did you mean 'regions'?"),
         (["plot", "losses", "DATA", "-t", "species"], 1, "leave the data out"),
         (["plot", "templates", "DATA", "-t", "species"], 1, "no images"),
@@ -161,8 +169,8 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
         (["try", "nothing.csv", "--cv", "1"], 2, "--cv must be a whole number >= 2"),
         (["try", "nothing.csv", "--jobs", "0"], 2, "--jobs must be a whole number >= 1"),
         (["try", "nothing.csv", "--time-limit", "0"], 2, "--time-limit must be a number of seconds > 0"),
-        (["sweep", "nothing.csv", "--metrics", "l9"], 2, "Unknown metric 'l9'"),
-        (["sweep", "nothing.csv", "--weights", "heavy"], 2, "Unknown weights 'heavy'"),
+        (["sweep", "nothing.csv", "--metrics", "l9"], 2, "There is no 'l9' for --metrics"),
+        (["sweep", "nothing.csv", "--weights", "heavy"], 2, "There is no 'heavy' for --weights"),
         (["sweep", "nothing.csv", "--cv", "1"], 2, "--cv must be a whole number >= 2"),
         (["path", "nothing.csv", "--penalty", "l3"], 2, "There is no penalty 'l3'"),
         (["path", "nothing.csv", "--alphas", "-1"], 2, "--alphas must be finite numbers >= 0"),
@@ -170,10 +178,10 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
         (["try", "DATA", "-t", "species", "--out", "DATA/sub"], 1, "cannot be written"),
         # times that cannot be put in order
         (["try", "DATA", "-t", "species", "--time", "island"], 2, "convert the column to ISO dates"),
-        (["try", "DATA", "-t", "species", "--time", "body_mass_g"], 1, "2 rows have no time"),
+        (["try", "DATA", "-t", "species", "--time", "body_mass_g"], 1, "2 rows without a time"),
         # words of the command line
-        (["try", "DATA", "-t", "species", "--test", "0.001"], 1, "--test 0.001 of 344 rows is no row"),
-        (["try", "DATA", "-t", "species", "--groups", "island", *FAST], 1, "--cv 5 by group need"),
+        (["try", "DATA", "-t", "species", "--test", "0.001"], 1, "or --test none"),
+        (["try", "DATA", "-t", "species", "--groups", "island", *FAST], 1, "take fewer folds (--cv 2)"),
     ],
 )
 def test_mistakes_are_answered_with_a_sentence(

@@ -363,7 +363,7 @@ def test_rows_are_not_left_out_silently(tmp_path, capsys):
     assert run(["predict", str(tmp_path / "out" / "model.nearline"), str(tmp_path / "half.fasta")]) == 1
     said = capsys.readouterr()
     assert said.out == ""
-    assert "1 rows of" in said.err
+    assert "1 row of" in said.err
 
 
 def test_errors_speak_of_options(tmp_path, capsys):

@@ -119,6 +119,17 @@ def write_image(folder):
     return next((folder / "images" / "fish").iterdir()), {"labels": ["fish"]}
 
 
+def write_idx(tmp_path):
+    for name, values in (
+        ("train-images-idx3", np.arange(16.0)),
+        ("train-labels-idx1", np.array([1, 0, 0, 1])),
+    ):
+        values = values.astype(np.uint8).reshape(4, -1) if name[6] == "i" else values.astype(np.uint8)
+        head = bytes([0, 0, 8, values.ndim]) + np.array(values.shape, dtype=">u4").tobytes()
+        (tmp_path / f"{name}-ubyte").write_bytes(head + values.tobytes())
+    return tmp_path / "train-images-idx3-ubyte", {}
+
+
 WRITERS = {
     "image": write_image,
     "CSV": write_csv,
@@ -127,6 +138,7 @@ WRITERS = {
     "LIBSVM": write_libsvm,
     "npy": write_npy,
     "npz": write_npz,
+    "IDX": write_idx,
     "folder of texts": write_text_folder,
     "folder of class files": write_class_files,
     "lines of text": write_lines,
@@ -142,6 +154,7 @@ KIND = {
     "LIBSVM": "sparse",
     "npy": "numbers",
     "npz": "numbers",
+    "IDX": "numbers",
     "folder of images": "numbers",
     "image": "numbers",
 }
@@ -344,7 +357,7 @@ def test_text_folder(tmp_path):
     (path / ".hidden").mkdir()
     table = read(path)
     assert len(table) == 4
-    assert "1 files are no texts and were left out: 'cat/bad.txt'" in str(table)
+    assert "left out, as no texts: 1 file, 'cat/bad.txt'" in str(table)
     (tmp_path / "deep" / "train").mkdir(parents=True)
     path.rename(tmp_path / "deep" / "train" / "texts")
     with pytest.raises(DataError, match="folders and no files"):

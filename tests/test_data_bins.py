@@ -16,6 +16,16 @@ from nearline.targets import quantity_in
         (np.arange(100), 100),
         (np.arange(400) % 100, 100),  # 4 rows each
         (np.arange(500) % 100, None),  # 5 rows each: may be codes
+        (np.arange(500) % 100 + 1, None),
+        (np.random.default_rng(0).integers(0, 100, 3000), None),  # as many of each as chance has it
+        (np.arange(500) % 100 + 20, 100),  # codes begin at 0 or 1
+        (np.delete(np.arange(1000) % 100, np.s_[7::100]), 99),  # and have no gap
+        (np.random.default_rng(0).normal(40, 12, 5000).clip(1, 70).astype(int), 70),  # ages
+        (
+            np.random.default_rng(0).normal(40, 6, 5000).clip(20, 60).astype(int),
+            None,
+        ),  # at most 50: may be codes
+        (np.arange(330) % 33 * 7, None),
         (np.arange(40) % 20 / 2, None),  # few values
         (np.arange(100.0) % 20, None),
         (np.arange(100).astype(str), None),
@@ -33,8 +43,11 @@ def written(tmp_path, name="file.csv", shift=0.0):
 
 
 def test_refused_with_the_choices(tmp_path):
-    with pytest.raises(DataError, match=r"price has 100 different numbers.*--bins 4.*one of: a, b"):
+    with pytest.raises(
+        DataError, match=r"price has 100 different numbers.*--bins 4.*--classes.*one of: a, b"
+    ):
         Reading.of("price").labeled(written(tmp_path))
+    assert len(Reading.of("price", classes=True).labeled(written(tmp_path)).description.classes) == 100
     with pytest.raises(ValueError, match=r"a continuous quantity, not classes.*np\.digitize"):
         TryThemAll("quick").fit(np.ones((100, 2)), np.arange(100) / 10)
     assert len(read(written(tmp_path), "price").y) == 100  # for a regressor

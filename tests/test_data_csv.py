@@ -153,7 +153,7 @@ def test_comments_and_preamble(tmp_path):
         "|1x3 Cross validator\n" + "25, Private, <=50K.\n38, Public, >50K.\n" * 40, tmp_path, "last"
     )
     assert (len(table), table.X.columns) == (80, ["column_1", "column_2"])
-    assert "1 lines before the table were skipped" in str(table)
+    assert "skipped before the table: 1 line" in str(table)
 
 
 def test_trailing_delimiter(tmp_path):
@@ -170,8 +170,8 @@ def test_ragged(tmp_path):
     table = frame_of("a,b,y\n" + "1,2,u\n" * 20 + "3\n4,5,v,6,7\n8,9,v,\n", tmp_path, "y")
     assert table.X.rows()[20:] == [(4, 5), (8, 9)]
     assert table.description.unlabeled == 1
-    assert "1 rows have fewer than 3 fields (first: row 21)" in str(table)
-    assert "1 rows have more than 3 fields (first: row 22)" in str(table)
+    assert "1 row with fewer than 3 fields (first: row 21)" in str(table)
+    assert "1 row with more than 3 fields (first: row 22)" in str(table)
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_labels(tmp_path):
     assert labels(["None", "some"], tmp_path).y.tolist() == ["None", "some"]
     table = labels(["a", "?", "b", "", "NA"], tmp_path)
     assert (table.y.tolist(), table.description.unlabeled, len(table.X)) == (["a", "b"], 3, 2)
-    assert "3 rows without a label were left out" in str(table)
+    assert "3 rows without a label left out" in str(table)
 
 
 def test_label_spelling(tmp_path):
@@ -269,7 +269,7 @@ def test_like_another_table(tmp_path):
     test = frame_of("y,s,n,e\nu,7,oops,1\nv,8,4,2\n", tmp_path, like=train)
     assert test.y is None
     assert test.X.rows() == [(None, "7", 1), (4, "8", 2)]
-    assert "1 values of 'n' are no numbers" in str(test)
+    assert "no numbers, and taken as missing: 1 value of 'n'" in str(test)
     # without names, the order of the columns counts
     train = frame_of("u,1,x\nv,2,z\nu,3,x\n", tmp_path, "first")
     assert frame_of("4,x\n5,z\n6,x\n", tmp_path, like=train).X.rows() == [(4, "x"), (5, "z"), (6, "x")]

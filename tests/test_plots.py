@@ -329,3 +329,24 @@ def test_the_gallery_page_is_up_to_date():
     spec.loader.exec_module(make_pictures)
     assert make_pictures.PAGE.read_text() == make_pictures.page(), "run: python tools/make_pictures.py"
     assert {file.stem for file in make_pictures.IMAGES.glob("*.png")} == set(make_pictures.CALLS)
+
+
+def test_names_and_labels_command_nothing():
+    """A picture made from Python shows controls written out, as what is printed does."""
+    from nearline.voronoi import plot_voronoi
+
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:, :2], np.array(["a\x1b[31m", "b\u202e", "c"])[y]
+    names = ["x\x1b[2J", "y\u202e"]
+    model = LogisticRegression().fit(X, y)
+    drawn = [
+        plots.plot_regions(model.predict, X, y, names=names, steps=20),
+        plots.plot_confusion(np.eye(3, dtype=int), np.unique(y)),
+        plots.plot_roc(y, model.predict_proba(X), np.unique(y)),
+        plot_voronoi(X[:50], y[:50]),
+        *plots.plot_weights(model, names),
+    ]
+    texts = [text.get_text() for ax in drawn for text in ax.findobj(matplotlib.text.Text)]
+    assert not any("\x1b" in text or "\u202e" in text for text in texts)
+    assert any("\\x1b[31m" in text for text in texts)
+    assert any("\\u202e" in text for text in texts)

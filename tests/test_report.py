@@ -307,7 +307,7 @@ def test_what_does_not_apply_is_said(tmp_path):
 
 def test_findings_come_with_their_remedies(tmp_path):
     leak = np.column_stack([X, Y + 0.001 * np.random.default_rng(0).normal(size=len(Y))])
-    with pytest.warns(UserWarning, match="column 13"):
+    with pytest.warns(UserWarning, match="column 14"):
         contest = contest_of(leak, Y, include="k-NN, L2")
     facts, page, _ = written(tmp_path, contest, contest.open_test())
     for finding in contest.findings_:

@@ -10,8 +10,8 @@ from sklearn.model_selection import KFold, RepeatedStratifiedKFold, TimeSeriesSp
 
 from nearline import TryThemAll
 from nearline.answers import Answers, Known
-from nearline.cli._errors import in_options
 from nearline.selection.intervals import accuracy_interval
+from nearline.selection.remarks import no_better
 from nearline.selection.scoring import SCORERS
 from nearline.selection.trivial import Judged, against_on_rows, trivial_answers, trivial_on_folds
 
@@ -48,7 +48,16 @@ def test_it_is_said_in_words():
     said = str(judged(*rare(770, 27, 4, 2)))
     assert said.startswith("not better than always answering 'no'")
     assert "accuracy 0.9675 against 0.9649" in said
-    assert "23 of 27 rows of class 'yes' are missed" in said
+    assert "23 of 27 rows of class 'yes' missed" in said
+
+
+@pytest.mark.parametrize(("n_rare", "better"), [(5, None), (6, True)])
+def test_rows_on_which_no_model_could_be_better_tell_nothing(n_rare, better):
+    """Of five rows that the trivial answers have wrong a perfect model has p = 2 / 2^5."""
+    against = judged(*rare(12, n_rare, n_rare, 0))
+    assert against.better is better
+    assert str(against).startswith("too few rows to tell" if better is None else "better than")
+    assert no_better(against, "folds") == []
 
 
 def test_trivial_answers_are_those_of_the_prior():
@@ -87,7 +96,7 @@ def test_noise_is_called_no_better_and_signal_is_not(scoring):
     assert result.against.better is False
     assert [one.subject for one in found] == ["test rows"]
     assert "not better than" in str(result)
-    assert "rows of class 'yes' are missed" in found[0].message
+    assert "rows of class 'yes' missed" in found[0].message
     assert [one.severity for one in folds + found] == ["note"] * len(folds + found)
     good = TryThemAll("quick", **options).fit(*load_iris(return_X_y=True))
     opened = good.open_test()
@@ -133,8 +142,8 @@ def test_folds_say_it_where_there_is_no_test_part():
     assert [one.subject for one in found] == ["folds"]
     y = noise()[1]
     missed = int((y == "yes").sum()) - contest_hits(contest, y, "yes")
-    assert f"{missed} of {(y == 'yes').sum()} rows of class 'yes' are missed" in found[0].message
-    assert "--metric balanced-accuracy" in in_options(found[0].remedy)
+    assert f"{missed} of {(y == 'yes').sum()} rows of class 'yes' missed" in found[0].message
+    assert 'scoring="balanced-accuracy"' in found[0].remedy
 
 
 def contest_hits(contest, y, label):

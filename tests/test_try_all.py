@@ -568,11 +568,11 @@ def test_bad_labels():
     missing = y.astype(object)
     missing[3] = None
     with pytest.raises(
-        ValueError, match=r"1 labels are missing .NaN or None., the first in row 4 .counted from 1."
+        ValueError, match=r"1 label missing .NaN or None., the first in row 4 .counted from 1."
     ):
         fitted(X, missing)
     with pytest.raises(
-        ValueError, match="folds must be between 2 and the number of rows that they divide, 2, got 5"
+        ValueError, match="There are only 2 rows to divide, and 5 folds need as many: give more rows"
     ):
         fitted(X[:3], np.array(["ant", "bee", "bee"]), test=0.9)
     with pytest.raises(ValueError, match=r"training part has 2 rows of 1 class.*too few to learn from"):
@@ -773,7 +773,7 @@ def test_bad_groups():
     X, y = rows_of()
     with pytest.raises(ValueError, match="groups must have one label for each of the 240 rows"):
         fitted(X, y, fit={"groups": np.zeros((240, 2))})
-    with pytest.raises(ValueError, match="1 rows have no group"):
+    with pytest.raises(ValueError, match="1 row without a group"):
         fitted(X, y, fit={"groups": np.array([None] + ["a"] * 239, dtype=object)})
 
 

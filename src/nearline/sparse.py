@@ -35,7 +35,7 @@ def sound(X: Any, name: str = "X") -> Any:
     >>> sound(X)
     Traceback (most recent call last):
         ...
-    ValueError: X is a damaged sparse matrix: entry 0 is in column 7 of 2. Build it anew, ...
+    nearline.sparse.DamagedMatrixError: X is a damaged sparse matrix: entry 1 has the column index 7, ...
     """
     _check_shape(X, name)
     if X.format == "csr":
@@ -48,8 +48,15 @@ def sound(X: Any, name: str = "X") -> Any:
     return _canonical(read(X, name), name)
 
 
-def _damaged(name: str, what: str) -> ValueError:
-    return ValueError(f"{name} is a damaged sparse matrix: {what}. {REMEDY}")
+class DamagedMatrixError(ValueError):
+    """A sparse matrix whose numbers do not fit together; ``what`` is wrong with it."""
+
+    def __init__(self, name: str, what: str) -> None:
+        super().__init__(f"{name} is a damaged sparse matrix: {what}. {REMEDY}")
+        self.what = what
+
+    def __reduce__(self) -> Any:
+        return ValueError, self.args
 
 
 def _check_shape(X: Any, name: str) -> None:
@@ -86,9 +93,11 @@ def _parts(X: Any, name: str, *, blocks: bool = False) -> Parts:
     indices, indptr = (_whole(getattr(X, part, None), f"{name}.{part}") for part in ("indices", "indptr"))
     n = X.shape[X.format == "csc"] // (data.shape[1] if blocks else 1)
     if len(indptr) != n + 1:
-        raise _damaged(name, f"there are {len(indptr)} starts for {n} rows or columns, not one more")
+        raise DamagedMatrixError(
+            name, f"there are {len(indptr)} starts for {n} rows or columns, not one more"
+        )
     if len(data) != len(indices):
-        raise _damaged(name, f"there are {len(data)} values for {len(indices)} indices")
+        raise DamagedMatrixError(name, f"there are {len(data)} values for {len(indices)} indices")
     width = np.int32 if indices.dtype == indptr.dtype == np.int32 else np.int64
     return data, indices.astype(width, copy=False), indptr.astype(width, copy=False)
 
@@ -99,7 +108,7 @@ def _values(X: Any, name: str, dimensions: int) -> npt.NDArray[Any]:
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} is a sparse matrix of type {array.dtype}: give real numbers.")
     if array.ndim != dimensions:
-        raise _damaged(name, f"its data have the shape {array.shape}")
+        raise DamagedMatrixError(name, f"its data have the shape {array.shape}")
     dtype = np.dtype(np.float32) if array.dtype == np.float16 else array.dtype  # SciPy has no sums of float16
     return _plain(array, dtype)
 
@@ -108,7 +117,7 @@ def _whole(values: Any, name: str) -> npt.NDArray[Any]:
     """Whole numbers (n,), as compiled code reads them."""
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise _damaged(name, f"it is of type {array.dtype} and shape {array.shape}")
+        raise DamagedMatrixError(name, f"it is of type {array.dtype} and shape {array.shape}")
     return _plain(array, array.dtype)
 
 
@@ -125,14 +134,19 @@ def _fault(X: Any, name: str, parts: Parts, n_columns: int, words: tuple[str, st
     kind, place, value = _core.compressed_fault(indptr, indices, n_columns)
     row, column = words
     what = {
-        "first start": f"the first {row} begins at entry {value}, not 0",
-        "falling start": f"{row} {place - 1} ends before it begins, at entry {value}",
-        "last start": f"the last {row} ends at entry {value} of {len(indices)}",
-        "index": f"entry {place} is in {column} {value} of {n_columns}",
+        "first start": f"the first {row} begins after {value} entries, not after 0",
+        "falling start": f"{row} {place:,} ends before it begins, after {value} entries",
+        "last start": f"the last {row} ends after {value} entries, and there are {len(indices):,}",
+        "index": _outside(place, column, value, n_columns),
     }.get(kind)
     if what is not None:
-        raise _damaged(name, what)
+        raise DamagedMatrixError(name, what)
     return str(kind)
+
+
+def _outside(place: int, word: str, value: Any, size: int) -> str:
+    """Entries, like rows, are counted from 1; indices are shown as they stand in the matrix."""
+    return f"entry {place + 1:,} has the {word} index {value}, and there are {size:,} {word}s, with indices from 0"
 
 
 def _from_columns(X: Any, name: str) -> Any:
@@ -144,7 +158,7 @@ def _from_columns(X: Any, name: str) -> Any:
 def _from_blocks(X: Any, name: str) -> Any:
     size = _values(X, name, 3).shape[1:]
     if 0 in size or any(n % block for n, block in zip(X.shape, size, strict=True)):
-        raise _damaged(name, f"blocks of {size} do not fill the shape {X.shape}")
+        raise DamagedMatrixError(name, f"blocks of {size} do not fill the shape {X.shape}")
     parts = _parts(X, name, blocks=True)
     _fault(X, name, parts, X.shape[1] // size[1], ("row of blocks", "column of blocks"))
     return _class(X, "bsr")(parts, shape=X.shape, blocksize=size).tocsr()
@@ -153,40 +167,46 @@ def _from_blocks(X: Any, name: str) -> Any:
 def _from_triplets(X: Any, name: str) -> Any:
     places = getattr(X, "coords", None) or (X.row, X.col)  # SciPy before 1.13 has the latter alone
     if len(places) != 2:
-        raise _damaged(name, f"entries have {len(places)} coordinates")
+        raise DamagedMatrixError(name, f"entries have {len(places)} coordinates")
     return _of_triplets(X, name, _values(X, name, 1), *places)
 
 
 def _of_triplets(X: Any, name: str, data: Any, rows: Any, columns: Any) -> Any:
     rows, columns = (_whole(part, f"{name}.coords") for part in (rows, columns))
     if not len(data) == len(rows) == len(columns):
-        raise _damaged(name, f"there are {len(data)} values for {len(rows)} rows and {len(columns)} columns")
+        raise DamagedMatrixError(
+            name, f"there are {len(data)} values for {len(rows)} rows and {len(columns)} columns"
+        )
     for part, size, word in ((rows, X.shape[0], "row"), (columns, X.shape[1], "column")):
         wrong = np.flatnonzero((part < 0) | (part >= size))
         if len(wrong):
-            raise _damaged(name, f"entry {wrong[0]} is in {word} {part[wrong[0]]} of {size}")
+            raise DamagedMatrixError(name, _outside(int(wrong[0]), word, part[wrong[0]], size))
     return _class(X, "coo")((data, (rows, columns)), shape=X.shape).tocsr()
 
 
 def _from_diagonals(X: Any, name: str) -> Any:
     data, offsets = _values(X, name, 2), _whole(X.offsets, f"{name}.offsets")
     if len(offsets) != len(data) or len(np.unique(offsets)) != len(offsets):
-        raise _damaged(
+        raise DamagedMatrixError(
             name, f"there are {len(data)} diagonals for {len(offsets)} offsets, or an offset twice"
         )
     wrong = offsets[(offsets <= -max(X.shape[0], 1)) | (offsets >= max(X.shape[1], 1))]
     if len(wrong):
-        raise _damaged(name, f"the diagonal {wrong[0]} is outside of the shape {X.shape}")
+        raise DamagedMatrixError(name, f"the diagonal {wrong[0]} is outside of the shape {X.shape}")
     return _class(X, "dia")((data, offsets), shape=X.shape).tocsr()
 
 
 def _from_lists(X: Any, name: str) -> Any:
     rows, data = (np.asarray(part) for part in (X.rows, X.data))
     if not all(part.dtype == object and part.shape == X.shape[:1] for part in (rows, data)):
-        raise _damaged(name, f"it has lists of shapes {rows.shape} and {data.shape} for {X.shape[0]} rows")
+        raise DamagedMatrixError(
+            name, f"it has lists of shapes {rows.shape} and {data.shape} for {X.shape[0]} rows"
+        )
     lengths = [[len(row) if type(row) is list else -1 for row in part.tolist()] for part in (rows, data)]
     if lengths[0] != lengths[1] or -1 in lengths[0]:
-        raise _damaged(name, "a row has another number of columns than of values, or no list of them")
+        raise DamagedMatrixError(
+            name, "a row has another number of columns than of values, or no list of them"
+        )
     values = _listed(chain.from_iterable(data), f"{name}.data", "biuf", X.dtype)
     columns = _listed(chain.from_iterable(rows), f"{name}.rows", "iu", np.int64)
     return _of_triplets(X, name, values, np.repeat(np.arange(X.shape[0]), lengths[0]), columns)
@@ -195,7 +215,7 @@ def _from_lists(X: Any, name: str) -> Any:
 def _from_keys(X: Any, name: str) -> Any:
     keys = list(X.keys())
     if not all(type(key) is tuple and len(key) == 2 for key in keys):
-        raise _damaged(name, "a key is no pair of row and column")
+        raise DamagedMatrixError(name, "a key is no pair of row and column")
     rows, columns = (_listed((key[i] for key in keys), f"{name}.keys", "iu", np.int64) for i in (0, 1))
     return _of_triplets(X, name, _listed(X.values(), f"{name}.values", "biuf", X.dtype), rows, columns)
 
@@ -206,9 +226,9 @@ def _listed(values: Iterable[Any], name: str, kinds: str, dtype: Any) -> npt.NDA
     try:
         array = np.asarray(listed) if listed else np.empty(0, dtype)
     except (ValueError, OverflowError) as error:
-        raise _damaged(name, "it has something else than numbers") from error
+        raise DamagedMatrixError(name, "it has something else than numbers") from error
     if array.ndim != 1 or array.dtype.kind not in kinds:
-        raise _damaged(name, f"it is of type {array.dtype} and shape {array.shape}")
+        raise DamagedMatrixError(name, f"it is of type {array.dtype} and shape {array.shape}")
     return array.astype(dtype, copy=False)
 
 

@@ -8,6 +8,8 @@ from nearline.arrays import Array, contiguous
 
 MOST_CLASSES = 20  # different numbers that are classes in any case
 FEW_ROWS = 5  # on average for each of more whole numbers: fewer are no classes
+MOST_CODES = 50  # different whole numbers that are classes though their rows are spread unevenly
+EVEN = 2.0  # times: the largest class to the smallest, or the variance of counts to that of chance
 ENCODE = "encode labels by classes, targets = np.unique(y, return_inverse=True)[1]"
 
 
@@ -92,13 +94,25 @@ def row_weights(weights: Any, n_rows: int) -> Array:
 def quantity_in(y: Array) -> int | None:
     """How many different numbers labels have if they are a quantity rather than classes; None if they may be classes.
 
-    Up to 20 different numbers are classes. More of them are a quantity if some are not whole, or if there are fewer than 5
-    rows for each on average.
+    Up to 20 different numbers are classes. More of them are a quantity if some are not whole, if there are fewer than 5
+    rows for each on average, or if they are more than 50 (ages, say), unless they are codes: whole numbers that go from 0 or
+    1 on without a gap, with about as many rows each (the largest class has at most twice the rows of the smallest, or counts
+    vary at most twice as much as those of a random draw from equal classes).
     """
     if y.dtype.kind not in "iuf" or not len(y):
         return None
-    distinct = len(np.unique(y))
+    values, counts = np.unique(y, return_counts=True)
+    distinct = len(values)
     if distinct <= MOST_CLASSES:
         return None
     fractions = y.dtype.kind == "f" and not np.array_equal(y, np.rint(y))
-    return distinct if fractions or len(y) < FEW_ROWS * distinct else None
+    if fractions or len(y) < FEW_ROWS * distinct:
+        return distinct
+    return None if distinct <= MOST_CODES or _are_codes(values, counts) else distinct
+
+
+def _are_codes(values: Array, counts: Array) -> bool:
+    """Whether whole numbers count on from 0 or 1, with about as many rows each."""
+    first, last = int(values[0]), int(values[-1])
+    even = counts.max() <= EVEN * counts.min() or counts.var() <= EVEN * counts.mean()
+    return first in (0, 1) and last - first + 1 == len(values) and bool(even)

@@ -43,6 +43,9 @@ Positive = Annotated[
 Bins = Annotated[
     int | None, typer.Option(help="classes to make of a target that is a quantity, by quantiles")
 ]
+Classes = Annotated[
+    bool, typer.Option("--classes", help="each number of the target is a class, however many there are")
+]
 Seed = Annotated[int, typer.Option(help="decides folds and test rows")]
 Force = Annotated[bool, typer.Option("--force", help="write over files that are there")]
 Picture = Annotated[Path | None, typer.Option(help="file of the picture: .png, .svg or .pdf")]
@@ -85,6 +88,7 @@ def try_(
     drop: Drop = None,
     read: Read = None,
     bins: Bins = None,
+    classes: Classes = False,
     out: Annotated[Path, typer.Option(help="folder for what is written")] = Path("nearline-out"),
     force: Annotated[bool, typer.Option("--force", help="write into a folder that has files")] = False,
     json: AsJson = False,
@@ -94,7 +98,7 @@ def try_(
     from nearline.cli._reading import Reading
     from nearline.cli._try import Request, run_try
 
-    reading = Reading.of(target, labels, columns, drop, read, bins)
+    reading = Reading.of(target, labels, columns, drop, read, bins, classes)
     return run_try(
         Request(
             data, reading, metric.split(","), positive, cv, groups, time, test, _families(include), _families(exclude) or (),
@@ -182,6 +186,7 @@ def sweep(
     drop: Drop = None,
     read: Read = None,
     bins: Bins = None,
+    classes: Classes = False,
     out: Picture = None,
     force: Force = False,
     json: AsJson = False,
@@ -191,7 +196,7 @@ def sweep(
     from nearline.cli._choose import run_sweep
     from nearline.cli._reading import Reading
 
-    reading = Reading.of(target, labels, columns, drop, read, bins)
+    reading = Reading.of(target, labels, columns, drop, read, bins, classes)
     run_sweep(
         data,
         reading,
@@ -220,6 +225,7 @@ def path(
     drop: Drop = None,
     read: Read = None,
     bins: Bins = None,
+    classes: Classes = False,
     out: Picture = None,
     force: Force = False,
     json: AsJson = False,
@@ -229,7 +235,7 @@ def path(
     from nearline.cli._choose import run_path
     from nearline.cli._reading import Reading
 
-    reading = Reading.of(target, labels, columns, drop, read, bins)
+    reading = Reading.of(target, labels, columns, drop, read, bins, classes)
     run_path(
         data,
         reading,
@@ -255,6 +261,8 @@ def plot(
     columns: Columns = None,
     drop: Drop = None,
     read: Read = None,
+    bins: Bins = None,
+    classes: Classes = False,
     out: Picture = None,
     force: Force = False,
     list_: Annotated[bool, typer.Option("--list", help="name all pictures")] = False,
@@ -264,7 +272,8 @@ def plot(
     from nearline.cli._reading import Reading
 
     _without_a_screen()
-    run_plot(name, data, Reading.of(target, labels, columns, drop, read), out, force, list_)
+    reading = Reading.of(target, labels, columns, drop, read, bins, classes)
+    run_plot(name, data, reading, out, force, list_)
 
 
 @app.command(epilog="Example:  nearline demo --out out")

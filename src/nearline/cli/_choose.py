@@ -13,8 +13,8 @@ from nearline.cli._reading import Reading, names, rows_of, show
 from nearline.cli._shown import print_json
 from nearline.estimators import LinearClassifier, LogisticRegression
 from nearline.losses import LOSSES
-from nearline.neighbors.metrics import as_metric
-from nearline.neighbors.weights import as_weights
+from nearline.neighbors.metrics import ALIASES, METRICS
+from nearline.neighbors.weights import WEIGHTS
 from nearline.regularizers import REGULARIZERS
 from nearline.representations import representations
 from nearline.selection.edges import ROUNDS, Counts, Edge
@@ -92,11 +92,13 @@ def _check_votes(metrics: list[str], weights: list[str]) -> None:
     """Refuse names of metrics and of weights that there are not."""
     if not metrics or not weights:
         raise UsageError("--metrics and --weights need a name each.")
-    with as_usage():
-        for metric in metrics:
-            as_metric(metric)
-        for one in weights:
-            as_weights(one)
+    for option, given, known in (
+        ("--metrics", metrics, [*METRICS, *ALIASES]),
+        ("--weights", weights, [*WEIGHTS]),
+    ):
+        strange = [name for name in given if name not in known]
+        if strange:
+            raise UsageError(f"There is no {strange[0]!r} for {option}: choose among {', '.join(known)}.")
 
 
 def _show_sweep(result: Any, way: str) -> None:

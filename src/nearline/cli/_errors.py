@@ -1,7 +1,6 @@
 """What a person is told when something is wrong: one or two sentences, and an exit code."""
 
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -10,27 +9,9 @@ from typing import Any
 
 from nearline.cli._shown import door
 from nearline.visible import visible
+from nearline.words import at_the_command_line
 
 FAILED, MISUSED, TOO_SHORT, STOPPED = 1, 2, 3, 130
-# The library speaks of its parameters; a person at the command line has options.
-WORDS = {
-    r"\bpass header=False": "give --read header=no",
-    r"\bheader=False": "--read header=no",
-    r"\btest=None": "--test none",
-    r"\btest=(?=[\d.])": "--test ",
-    r"\bfolds=(?=\d)": "--cv ",
-    r"^folds must": "--cv must",
-    r"\(groups=\)": "(--groups)",
-    r"^(include|exclude): ": r"--\1: ",
-    r"^Unknown scoring": "Unknown --metric",
-    r"^scoring must": "--metric must",
-    r"\bscoring=\"([\w-]+)\"": r"--metric \1",
-    r"\bsplit=\"time\"": "--time COLUMN",
-    r", or give a function \(estimator, X, y\)": "",
-    r", an object such as [^:]*?, or a function( of distances)?": "",
-    r"\btarget='(\w+)'": r"--target \1",
-    r"^alphas must": "--alphas must",
-}
 
 
 class UsageError(ValueError):
@@ -56,13 +37,6 @@ def check_least(option: str, value: int | None, least: int) -> None:
         raise UsageError(f"{option} must be a whole number >= {least}, got {value}.")
 
 
-def in_options(text: str) -> str:
-    """A sentence of the library in words of the command line."""
-    for pattern, words in WORDS.items():
-        text = re.sub(pattern, words, text)
-    return text
-
-
 def note(text: str) -> None:
     """Something that is not the answer: to standard error, so that answers can be piped on."""
     print(f"note: {visible(text)}", file=sys.stderr)
@@ -85,8 +59,12 @@ def warnings_as_notes() -> Iterator[None]:
 
 def guarded(work: Callable[[], int], *, debug: bool) -> int:
     """The exit code of some work; with ``debug`` errors keep their traceback."""
-    with door():
-        return _guarded(work, debug=debug)
+    with door() as shown, at_the_command_line():
+        code = _guarded(work, debug=debug)
+        shown.flush()
+        if shown.failure is not None:
+            code = code or _told(shown.failure, FAILED, debug)
+    return code
 
 
 def _guarded(work: Callable[[], int], *, debug: bool) -> int:
@@ -117,7 +95,7 @@ def _guarded(work: Callable[[], int], *, debug: bool) -> int:
 def _told(error: Exception, code: int, debug: bool) -> int:
     if debug:
         raise error
-    said = in_options(" ".join(str(error).split())) or f"{type(error).__name__}."
+    said = " ".join(str(error).split()) or f"{type(error).__name__}."
     print(f"nearline: {visible(said)}", file=sys.stderr)
     return code
 

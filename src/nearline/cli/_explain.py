@@ -1,5 +1,6 @@
 """``nearline explain``, and the sentences of ``predict --explain``."""
 
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -17,6 +18,7 @@ from nearline.files import inspect as inspected
 from nearline.files import load
 from nearline.selection.opened import fingerprint
 from nearline.visible import row_said, visible
+from nearline.words import many
 
 ROWS = 5  # rows that are explained where none is named
 
@@ -31,7 +33,8 @@ def run_explain(
     numbers = sorted(set(wanted)) if wanted else list(range(1, ROWS + 1))
     said = model_reading(model_file, reading)
     file, explained = FileRows(data, said, numbers[-1], explainer.schema), list[int]()
-    for number, one, name in _rows(data, numbers, explainer, said):
+    seen = Seen()
+    for number, one, name in _rows(data, numbers, explainer, said, seen):
         explained.append(number)
         reason = explainer.reasons(one)[0]
         chance = explainer.chance(one, reason)
@@ -47,10 +50,23 @@ def run_explain(
         raise DataError(f"{data} has no rows to explain.")
     lacking = [number for number in numbers if number not in explained]
     if lacking and wanted:
-        raise DataError(f"{data} has no row {lacking[0]:,}, or it cannot be read: rows are counted from 1.")
+        raise DataError(_without(data, lacking[0], seen.rows))
 
 
-def _rows(data: Path, numbers: list[int], explainer: "Explainer", reading: Reading) -> Any:
+def _without(data: Path, row: int, rows: int) -> str:
+    if row > rows:
+        return f"{data} has {many(rows, 'row')}, counted from 1, and --row {row} is none of them."
+    return f"Row {row:,} of {data} was left out, as it has no label or cannot be read: take another."
+
+
+@dataclass
+class Seen:
+    """How many rows there are, as far as the data were read."""
+
+    rows: int = 0
+
+
+def _rows(data: Path, numbers: list[int], explainer: "Explainer", reading: Reading, seen: Seen) -> Any:
     """The wanted rows, one at a time, in order, with their numbers and files."""
     before, waiting = 0, list(numbers)
     for part in parts(data, explainer.schema, reading):
@@ -60,6 +76,7 @@ def _rows(data: Path, numbers: list[int], explainer: "Explainer", reading: Readi
         for n in [n for n in waiting if n in places]:
             at = places[n]
             yield n, part.X[at : at + 1], files[at] if files else None
+        seen.rows = max(places, default=before)
         waiting = [n for n in waiting if n not in places]
         if not waiting:
             return

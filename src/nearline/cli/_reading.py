@@ -14,8 +14,10 @@ from nearline.cli._shown import described
 from nearline.data import DataError, Schema, Table, batches, read
 from nearline.data._base import NotInPartsError
 from nearline.data._bins import refuse_quantity
+from nearline.data._listing import in_order
 from nearline.data.texts import entries
 from nearline.files import inspect as inspected
+from nearline.words import many
 
 # what --read KEY=VALUE may say, and how the value is understood
 KEYS: dict[str, Any] = {
@@ -40,6 +42,7 @@ class Reading:
     columns: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
+    classes: bool = False  # whether numbers are classes, however many
 
     @classmethod
     def of(
@@ -50,6 +53,7 @@ class Reading:
         drop: str | None = None,
         options: list[str] | None = None,
         bins: int | None = None,
+        classes: bool = False,
     ) -> "Reading":
         """From the options of a command."""
         wanted = names(columns)
@@ -59,6 +63,7 @@ class Reading:
             None if wanted is None else tuple(wanted),
             tuple(names(drop) or ()),
             dict(_pair(text) for text in options or ()) | ({} if bins is None else {"bins": bins}),
+            classes,
         )
 
     def table(self, path: Path, like: Table | Schema | None = None) -> Table:
@@ -73,7 +78,8 @@ class Reading:
         table = self.table(path, like)
         if table.y is None:
             raise UsageError(f"Which column holds the labels? Give --target, one of: {columns_of(table)}.")
-        refuse_quantity(np.asarray(table.y), table.description.target, columns_of(table))
+        if not self.classes:
+            refuse_quantity(np.asarray(table.y), table.description.target, columns_of(table))
         return table
 
 
@@ -93,10 +99,8 @@ def names(text: str | None) -> list[str] | None:
 
 
 def columns_of(table: Table) -> str:
-    """The columns of a table for a sentence."""
-    found = [column.name for column in table.description.columns]
-    more = f" and {len(found) - 30:,} more" if len(found) > 30 else ""
-    return (", ".join(found[:30]) + more) or "none here (give --labels FILE, or a folder for each class)"
+    """All columns of a table for a sentence, those in doubt first."""
+    return in_order(table.description.columns) or "none here (give --labels FILE, or a folder for each class)"
 
 
 def without(table: Table, drop: tuple[str, ...]) -> Table:
@@ -147,7 +151,7 @@ def _times(column: Any) -> Any:
     missing = column.null_count() + (int(column.is_nan().sum()) if column.dtype.is_float() else 0)
     if missing:
         raise DataError(
-            f"{missing:,} rows have no time in {column.name!r}: fill it in, or leave these rows out."
+            f"{many(missing, 'row')} without a time in {column.name!r}: fill it in, or leave what has none out."
         )
     if column.dtype.is_numeric() or column.dtype.is_temporal():
         return column.to_numpy()
@@ -216,7 +220,7 @@ def _every(table: Table, path: Path) -> Table:
     left_out = table.description.unlabeled
     if left_out:
         raise DataError(
-            f"{left_out:,} rows of {path} have no label while others have one, so they would be left out: give every row a "
+            f"{many(left_out, 'row')} of {path} without a label while others have one, to be left out: give every row a "
             "label, or none."
         )
     return table

@@ -22,6 +22,12 @@ def check_ending(out: Path | None) -> None:
         return
     if out.suffix.lower() not in ENDINGS:
         raise UsageError(f"{out} ends with none of {', '.join(ENDINGS)}: the ending says the format.")
+
+
+def check_out(out: Path | None) -> None:
+    """Refuse a place that cannot be written, before rows are predicted."""
+    if out is None:
+        return
     try:
         check_place(out)
     except WriteError as error:

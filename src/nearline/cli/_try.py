@@ -6,6 +6,7 @@ import time
 import warnings
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from nearline import __version__, num_threads
 from nearline.cli._ending import Ending
-from nearline.cli._errors import STOPPED, TooShortError, UsageError, as_usage, check_least, in_options
+from nearline.cli._errors import STOPPED, TooShortError, UsageError, as_usage, check_least
 from nearline.cli._numbers import ContestRows, FileRows
 from nearline.cli._output import Output, check_folder
 from nearline.cli._positive import label_of
@@ -27,8 +28,8 @@ from nearline.selection.opened import Opened, fingerprint
 from nearline.selection.openings import check_record
 from nearline.selection.scoring import as_scorers
 from nearline.selection.try_all import InterruptedFitWarning, LeakageWarning, TimeLimitError, TryThemAll
-from nearline.selection.ways import ALL_FAMILIES
 from nearline.visible import visible
+from nearline.words import many
 
 
 @dataclass(frozen=True)
@@ -281,11 +282,12 @@ def _show(
     rows: ContestRows,
 ) -> None:
     print(contest.leaderboard_)
-    print(f"\n{len(contest.leaderboard_)} candidates in {seconds:.1f} s")
+    print(f"\n{many(len(contest.leaderboard_), 'candidate')} in {seconds:.1f} s")
     if contest.interrupted_:
         print(f"interrupted: what had finished is shown, and the best of it was {_fitted(contest)}")
     if facts["time_limit_reached"]:
-        late = _late(contest) - {ALL_FAMILIES}
+        known = {one.name for one in families(request.preset, request.include, request.exclude)}
+        late = _late(contest) & known
         finished = {entry.family for entry in contest.leaderboard_} - late
         total = len(finished | late)
         print(f"the time limit ended the contest: {len(finished)} of {total} families finished")
@@ -297,13 +299,18 @@ def _show(
     if request.time is not None:
         print(visible(rows.times(request.time)))
     for finding in contest.findings_:
-        said = in_options(f"{finding.message} {finding.remedy}")
-        print(visible(f"{finding.severity}: {finding.subject}: {said}"))
-    leaks = [one.subject for one in contest.findings_ if one.remedy.startswith("Leave the column out")]
-    if leaks:
-        print(visible(f"to try again without: --drop {shlex.quote(','.join(dict.fromkeys(leaks)))}"))
+        print(visible(f"{finding.severity}: {finding.subject}: {finding.message} {finding.remedy}"))
+    _show_drop(contest, facts["columns"])
     if result is not None:
         print(f"\n{result}")
+
+
+def _show_drop(contest: TryThemAll, known: Any) -> None:
+    """How to leave out the columns that should be; columns without names cannot be."""
+    found = [one.columns.names for one in contest.findings_ if one.leave_out and one.columns is not None]
+    names = [name for name in dict.fromkeys(chain(*found)) if name in (known or {})]
+    if names:
+        print(visible(f"to try again without: --drop {shlex.quote(','.join(names))}"))
 
 
 def _show_written(request: Request, output: Output) -> None:

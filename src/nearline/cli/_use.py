@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from nearline.cli._reading import (
     tell_notes,
 )
 from nearline.cli._shown import print_json
-from nearline.cli._sinks import check_ending, sink
+from nearline.cli._sinks import check_ending, check_out, sink
 from nearline.data import DataError
 from nearline.explain.words import STRONGEST
 from nearline.files import inspect as inspected
@@ -31,6 +32,7 @@ from nearline.selection.leaderboard import shown
 from nearline.selection.opened import LockedRows, fingerprint, intervals_of
 from nearline.selection.scoring import scorers_for
 from nearline.visible import visible
+from nearline.words import many
 
 KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}
 EVALUATED = [
@@ -75,10 +77,14 @@ def run_predict(
     if data.is_dir():
         names, types = ["file", *names], ["string", *types]
     found, aside = 0, 0
+    waiting = parts(data, explainer.schema, model_reading(model_file, reading))
+    first = next(waiting, None)
+    if first is None:
+        raise DataError(f"{data} has no rows to predict.")
+    check_out(out)  # what is wrong with the data is said first
+    tell_notes(first)
     with sink(out, names, types, raw=raw) as write:
-        for part in parts(data, explainer.schema, model_reading(model_file, reading)):
-            if not found:
-                tell_notes(part)
+        for part in chain([first], waiting):
             found += len(part)
             rows = _answers(explainer, part.X, proba, explain)
             if proba:
@@ -88,12 +94,10 @@ def run_predict(
                 rows = [[file, *row] for file, row in zip(files, rows)]
             for row in rows:
                 write(row)
-        if not found:
-            raise DataError(f"{data} has no rows to predict.")
     if aside:
         note(
-            f"of {aside:,} of {found:,} rows another class has a larger probability than the label: the label is what the "
-            "model's scores decide, the probabilities were calibrated afterwards"
+            f"of {aside:,} of {many(found, 'row')} another class has a larger probability than the label: the label is what "
+            "the model's scores decide, the probabilities were calibrated afterwards"
         )
 
 
@@ -140,7 +144,7 @@ def run_evaluate(model_file: Path, data: Path, reading: Reading, positive: str |
         found |= {"intervals": ends, "seen_in_training": seen}
         print_json(clean(found))
         return
-    print(f"{visible(data)}: {len(y):,} rows")
+    print(f"{visible(data)}: {many(len(y), 'row')}")
     tell_notes(table)
     if seen:
         note("these are the rows that the model was made of: what it scores on them is no test")

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from nearline.arrays import Array
 from nearline.data._listing import listing
+from nearline.words import many
 
 SHOWN = 16  # classes that a summary lists
 
@@ -86,21 +87,21 @@ class Description:
         how = ", ".join([self.format, *(f"{key} {value}" for key, value in self.details.items())])
         size = " x ".join(f"{n:,}" for n in self.shape)
         what = (
-            f"{len(self.columns):,} columns"
+            many(len(self.columns), "column")
             if self.columns
-            else f"{size} features"
+            else f"{size} {'feature' if self.shape == (1,) else 'features'}"
             if self.shape
             else "texts"
         )
-        lines = [f"{self.path}: {self.rows:,} rows, {what} ({how})"]
+        lines = [f"{self.path}: {many(self.rows, 'row')}, {what} ({how})"]
         lines += [f"  {line}" for line in listing(self.columns)]
         if self.classes:
             shown = [f"{label!r} {count:,}" for label, count in list(self.classes.items())[:SHOWN]]
             more = f" and {len(self.classes) - SHOWN:,} more" if len(self.classes) > SHOWN else ""
             name = f" in {self.target}" if self.target else ""
-            lines.append(f"  {len(self.classes):,} classes{name}: {', '.join(shown)}{more}")
+            lines.append(f"  {many(len(self.classes), 'class', 'classes')}{name}: {', '.join(shown)}{more}")
         if self.unlabeled:
-            lines.append(f"  {self.unlabeled:,} rows without a label were left out")
+            lines.append(f"  {many(self.unlabeled, 'row')} without a label left out")
         return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.data._base import DataError
 from nearline.targets import quantity_in
+from nearline.words import worded
 
 
 def binned(
@@ -18,10 +19,12 @@ def binned(
     if bins is None:
         return y, None, []
     if y.dtype.kind not in "iuf":
-        raise DataError(f"bins= makes classes of numbers, and the labels of {path} are none: leave it out.")
+        raise DataError(
+            f"{worded('bins=', '--bins')} makes classes of numbers, and the labels of {path} are none: leave it out."
+        )
     if isinstance(bins, int):
         if bins < 2:
-            raise DataError(f"bins= must be at least 2, got {bins}.")
+            raise DataError(f"{worded('bins=', '--bins')} must be at least 2, got {bins}.")
         inner = np.quantile(y, np.arange(1, bins) / bins)
         edges = tuple(float(edge) for edge in np.unique(inner) if edge > y.min())
         how = "quantiles of all labels of the file, those of rows to be locked away for the test too"
@@ -49,5 +52,6 @@ def refuse_quantity(y: Array, target: str | None, others: str) -> None:
         return
     raise DataError(
         f"{target or 'The target'} has {distinct:,} different numbers in {len(y):,} rows: a quantity, not classes. Give "
-        f"--bins 4 to make four classes of about equal size out of it, or --target another column, one of: {others}."
+        f"--bins 4 to make four classes of about equal size out of it, --classes if each number is a class all the same, or "
+        f"--target another column, one of: {others}."
     )

@@ -12,6 +12,7 @@ from nearline.data._dialect import DASHES, MARKERS, is_number
 from nearline.data._doubts import GUESSED, LOST, SPOILED, Columns
 from nearline.data._notation import NOTATIONS, Notation, dates_notation, is_coded, numbers_notation, unit_of
 from nearline.data._notation import NUMBERS as NUMBERS_WRITTEN
+from nearline.words import many
 
 NUMBERS = ("integer", "number")
 LEAST_GOOD = 10  # numbers in a column that a few other values spoil
@@ -99,7 +100,9 @@ class Cells:
         if dashes:
             found += Counter(value for value in text.to_list() if value in DASHES)
         note = (
-            f"{strange:,} values of {text.name!r} are no numbers, and taken as missing" if strange else None
+            f"no numbers, and taken as missing: {many(strange, 'value')} of {text.name!r}"
+            if strange
+            else None
         )
         series = _real(number) if wanted == "number" else number
         return ReadColumn([series], note, found, doubt=LOST if strange else None)

@@ -53,6 +53,9 @@ class Dialect:
     comment: str | None = None
     trailing: bool = False  # whether lines end with a delimiter
     regularity: float = 1.0  # share of the lines with the usual number of fields
+    classes: tuple[
+        str, ...
+    ] = ()  # names of the classes 0, 1, ..., where the first line has them after two counts
 
     @property
     def width(self) -> int:
@@ -120,12 +123,27 @@ def sniffed(
     comment = _comment(rows, dialect.delimiter)
     if comment:
         rows = [row for row in rows if not row[0].lstrip(" ").startswith(comment)]
+    counts = _counts_and_classes(rows, whole=len(lines) < LINES) if header is None else ()
+    if counts:
+        rows = rows[1:]
     usual = _usual(rows)
     skipped = _preamble(rows, usual)
-    dialect = replace(dialect, comment=comment, skipped=preamble + skipped)
+    dialect = replace(dialect, comment=comment, skipped=preamble + skipped + bool(counts), classes=counts)
     rows = [[cell.strip() for cell in row] for row in rows[skipped:]]
-    told = _told_header(rows[0], target, known) if header is None else header
+    told = _told_header(rows[0], target, known) if header is None and not counts else bool(header)
     return _named(rows, dialect, _has_header(rows) if told is None else told)
+
+
+def _counts_and_classes(rows: list[list[str]], *, whole: bool) -> tuple[str, ...]:
+    """The names of classes in a first line "150,4,setosa,versicolor": rows, features, names of the labels 0, 1, ..."""
+    first, body = [cell.strip() for cell in rows[0]], rows[1:]
+    names = first[2:]
+    if len(names) < 2 or not body or any(map(is_number, names)) or len(set(names)) < len(names):
+        return ()
+    labels = {str(number) for number in range(len(names))}
+    fits = re.fullmatch(r"\d{1,9}", first[0]) is not None and first[1] == str(len(body[0]) - 1)
+    fits = fits and (int(first[0]) == len(body) if whole else int(first[0]) > len(body))
+    return tuple(names) if fits and {row[-1].strip() for row in body} <= labels else ()
 
 
 def _told_header(first: list[str], target: object, known: Sequence[str]) -> bool | None:

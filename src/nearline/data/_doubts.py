@@ -4,8 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from nearline.arrays import Array
 from nearline.data._base import Doubt, polars
+from nearline.identifiers import FEWEST_ROWS, LONGEST_WORD, UNIQUE, enough, of_numbers, of_words
 
 SPOILED = Doubt(7, "spoiled numbers", "numbers but for a few values")
 LEAK = Doubt(6, "tells the class", "each value has one class: is it known before the class is?")
@@ -16,12 +19,8 @@ MISSING = Doubt(3, "nearly all missing", "nearly all values are missing")
 CONSTANT = Doubt(2, "constant", "one value only")
 MANY = Doubt(1, "many values", "many different values for categories")
 
-FEWEST_ROWS = 20  # fewer tell nothing
 GLANCE = 200  # rows that are looked at first
 NEARLY_ALL = 0.9
-UNIQUE = 0.99  # share of values that are different, from which on a column may name the rows
-LONGEST_WORD = 40  # longer ones are sequences (of DNA, say)
-COLLISIONS = 10  # repeats to be expected of integers drawn at random from the range of unique ones
 MOST_LEVELS, MOST_SHARE = 100, 0.2  # more different words than both are many
 
 
@@ -75,15 +74,14 @@ class Columns:
 
     def _is_identifier(self, name: str) -> bool:
         series = self.frame[name].drop_nulls()
-        if len(series) < max(FEWEST_ROWS, 0.5 * len(self.frame)):
+        if not enough(len(series), len(self.frame)):
             return False
         if self.kinds[name] != "integer":
-            return _are_words(series)
-        low, high = int(series.min()), int(series.max())
-        repeats = len(series) - series.n_unique()
-        dense = len(series) ** 2 / 2 / (high - low + 1) >= COLLISIONS * (1 + repeats)
-        ordered = series.is_sorted() or series.is_sorted(descending=True)
-        return dense or bool(ordered and not repeats)
+            return (
+                of_words(series.cast(polars().String).unique(maintain_order=True).to_list(), len(series))
+                is not None
+            )
+        return of_numbers(series.to_numpy().astype(np.float64)) is not None
 
     def _constant(self) -> set[str]:
         seen = Columns(self.frame.head(GLANCE), self.kinds, None)._distinct(self.frame.columns)

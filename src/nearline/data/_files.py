@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, AnyStr
 
 from nearline.data._base import DataError
+from nearline.words import many
 
 SAMPLE = 1 << 18  # bytes from which format, encoding and delimiter are found out
 MOST_EXPANDED = 100  # times its own size, beyond the next many bytes, that a file may unpack to
@@ -62,7 +63,9 @@ def _zip(path: Path) -> Any:
         if "[Content_Types].xml" in names:
             raise DataError(f"{path} is an Excel or Word file: save its table as CSV.")
         if len(names) != 1:
-            raise DataError(f"{path} is an archive of {len(names):,} files: unpack it and name one of them.")
+            raise DataError(
+                f"{path} is an archive of {many(len(names), 'file')}: unpack it and name one of them."
+            )
         return archive.open(names[0])
 
 

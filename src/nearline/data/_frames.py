@@ -14,6 +14,7 @@ from nearline.data._base import Column, DataError, Description, Request, Schema,
 from nearline.data._bins import binned
 from nearline.data._cells import Cells, ReadColumn, described, type_of, typed
 from nearline.data._labels import brought, counted, listed, matched, near, oddities, place_of, present
+from nearline.words import worded
 
 
 @dataclass(frozen=True)
@@ -62,9 +63,10 @@ class Frame:
             row = one.row if places is None else int(places[one.row])
             line = next(islice(self.lines(), row, None), None)
             place = f"row {row + 1:,}" if line is None else f"line {line:,}"
+            by = worded(f"missing=[{one.value!r}, '?', 'NA']", f"--read 'missing={one.value}|?|NA'")
             notes.append(
                 f"{one.numbers:,} of {one.values:,} values of {one.name!r} are numbers; {place} says {one.value!r}, so "
-                f"all are taken as categories: correct it, or say that it is missing by --read 'missing={one.value}|?|NA'"
+                f"all are taken as categories: correct it, or say that it is missing by {by}"
             )
         return notes
 

@@ -12,6 +12,7 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.data._base import DataError
 from nearline.data._dialect import MARKERS
+from nearline.words import many
 
 UNLABELED = tuple(marker for marker in MARKERS if marker != "None")  # "None" is a class in many a file
 WHOLE = re.compile(r"[+-]?(0|[1-9]\d*)")
@@ -47,7 +48,7 @@ def place_of(target: str | int, names: Sequence[str], path: Path) -> int:
     if number and abs(number) <= len(names):
         return number - 1 if number > 0 else len(names) + number
     raise DataError(
-        f"{path} has no column {target!r}.{near(text, names)} Its {len(names):,} columns are {listed(names)}."
+        f"{path} has no column {target!r}.{near(text, names)} It has {many(len(names), 'column')}: {listed(names)}."
     )
 
 
@@ -130,6 +131,7 @@ def oddities(y: Array) -> list[str]:
 def brought(labels: Any, rows: int, path: Path) -> tuple[Array, Array, str | None]:
     """Labels from a file or an array, which rows have one, and the file's name."""
     from nearline.data._files import text_of
+    from nearline.data._idx import idx_array, is_idx
     from nearline.data._numpy import loaded
 
     name = str(labels) if isinstance(labels, (str, Path)) else None
@@ -137,6 +139,8 @@ def brought(labels: Any, rows: int, path: Path) -> tuple[Array, Array, str | Non
         values: Array = np.asarray(labels)
     elif Path(name).suffix == ".npy":
         values = loaded(Path(name))
+    elif is_idx(Path(name)):
+        values = idx_array(Path(name))
     else:
         lines = text_of(Path(name))[0].split("\n")
         values = np.array(
@@ -144,7 +148,7 @@ def brought(labels: Any, rows: int, path: Path) -> tuple[Array, Array, str | Non
         )
     if values.ndim != 1 or len(values) != rows:
         raise DataError(
-            f"{name or 'labels'} has {len(values) if values.ndim else 0:,} labels and {path} has {rows:,} rows: "
+            f"{name or 'labels'} has {many(len(values) if values.ndim else 0, 'label')} and {path} has {many(rows, 'row')}: "
             "give one label for each row, in the same order."
         )
     return *present(values), name

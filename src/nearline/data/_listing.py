@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from nearline.words import many
+
 FEW = 16  # plain columns that have a line each
 SEVERAL = 8  # columns of one doubt that have a line each
 LONG = 60  # names that are listed one by one, of columns of one kind side by side
@@ -16,6 +18,16 @@ def listing(columns: Sequence[Any]) -> list[str]:
     doubted = sorted((one for one in columns if one.doubts), key=lambda one: -one.doubts[0].weight)
     plain = [place for place, one in enumerate(columns) if not one.doubts]
     return [*_in_doubt(columns, doubted), *_plain(columns, plain)]
+
+
+def in_order(columns: Sequence[Any]) -> str:
+    """All names in a sentence, those in doubt first; ranges of names that are side by side may stand for those between."""
+    doubts = sorted({one.doubts[0] for one in columns if one.doubts}, key=lambda doubt: -doubt.weight)
+    kinds: list[Any] = [*doubts, None]
+    places: dict[Any, list[int]] = {kind: [] for kind in kinds}
+    for place, one in enumerate(columns):
+        places[one.doubts[0] if one.doubts else None].append(place)
+    return ", ".join(name for kind in kinds for name, _ in _spans(columns, places[kind]))
 
 
 def _in_doubt(columns: Sequence[Any], doubted: Sequence[Any]) -> Iterator[str]:
@@ -37,7 +49,7 @@ def _plain(columns: Sequence[Any], places: list[int]) -> Iterator[str]:
     for kind in kinds:
         spans = _spans(columns, [place for place in places if _kind(columns[place]) == kind])
         total = sum(count for _, count in spans)
-        yield f"{total:,} {'columns' if total > 1 else 'column'}, {kind}: {', '.join(name for name, _ in spans)}"
+        yield f"{many(total, 'column')}, {kind}: {', '.join(name for name, _ in spans)}"
 
 
 def _kind(column: Any) -> str:

@@ -13,6 +13,7 @@ from scipy import sparse
 from nearline.arrays import Array, admitted
 from nearline.data._base import DataError
 from nearline.data._files import FREELY_UNPACKED, MOST_EXPANDED, first_bytes, readable
+from nearline.sparse import DamagedMatrixError
 
 SPARSE = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes of every format
 
@@ -21,6 +22,8 @@ def loaded(path: Path, *, mapped: bool = False) -> Array:
     """The array of an .npy file; mapped, it stays on disk until it is looked at."""
     _begins(path, b"\x93NUMPY")
     with _sound(path):
+        with path.open("rb") as stream:
+            _header(stream, path)
         # a map fails where a file is shorter than its header says, before memory is asked for
         values: Array = np.load(path, allow_pickle=False, mmap_mode="r")
         return values if mapped else np.array(values)
@@ -36,19 +39,30 @@ def unpacked(path: Path) -> tuple[dict[str, Array], Any]:
         stream.seek(0)
         archive = np.load(stream, allow_pickle=False)
         if set(archive.files) >= SPARSE:
-            _check_indices(archive)
+            _check_indices(archive, path)
             stream.seek(0)
-            return {}, admitted(sparse.load_npz(stream))
+            return {}, _whole_matrix(sparse.load_npz(stream), path)
         return {name: archive[name] for name in archive.files}, None
 
 
-def _check_indices(archive: Any) -> None:
+def _whole_matrix(matrix: Any, path: Path) -> Any:
+    try:
+        return admitted(matrix)
+    except DamagedMatrixError as error:
+        raise _damaged_matrix(path, error.what) from error
+
+
+def _check_indices(archive: Any, path: Path) -> None:
     """SciPy would round them."""
     for name in set(archive.files) - SPARSE - {"_is_array"}:
         if archive[name].dtype.kind not in "iu":
-            raise ValueError(
-                f"{name} of a sparse matrix are of type {archive[name].dtype}, not whole numbers"
-            )
+            raise _damaged_matrix(path, f"{name} are of type {archive[name].dtype}, not whole numbers")
+
+
+def _damaged_matrix(path: Path, what: str) -> DataError:
+    return DataError(
+        f"{path} holds a damaged sparse matrix: {what}. Save it again with scipy.sparse.save_npz."
+    )
 
 
 def _check_sizes(members: ZipFile, path: Path) -> None:
@@ -63,21 +77,29 @@ def _check_sizes(members: ZipFile, path: Path) -> None:
         if not member.filename.endswith(".npy"):
             continue
         with members.open(member) as stream:
-            version = np.lib.format.read_magic(stream)
-            read = {
-                (1, 0): np.lib.format.read_array_header_1_0,
-                (2, 0): np.lib.format.read_array_header_2_0,
-            }.get(version)
-            if read is None:  # names of fields in UTF-8: no array of numbers
-                raise DataError(f"{path} has an array with named fields: save plain numbers.")
-            shape, _, dtype = read(stream)
-        if dtype.hasobject:
-            raise _objects(path)
+            shape, dtype = _header(stream, path)
         if int(np.prod(shape, dtype=object)) * dtype.itemsize > member.file_size:
             raise DataError(
                 f"{path} is damaged: {member.filename} is to have shape {shape} and has {member.file_size:,} bytes; "
                 "save it again with np.savez."
             )
+
+
+def _header(stream: Any, path: Path) -> tuple[tuple[int, ...], Any]:
+    """Shape and type of an array of plain values; objects are refused."""
+    version = np.lib.format.read_magic(stream)
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version)
+    if read is None:  # names of fields in UTF-8: no array of numbers
+        raise DataError(f"{path} has an array with named fields: save plain numbers.")
+    shape, _, dtype = read(stream)
+    if dtype.hasobject:
+        raise DataError(
+            f"{path} holds Python objects, which are not read as they may run code: save plain numbers."
+        )
+    return shape, dtype
 
 
 def _begins(path: Path, mark: bytes) -> None:
@@ -95,17 +117,10 @@ def _sound(path: Path) -> Iterator[None]:
         except (DataError, MemoryError, PermissionError):
             raise
         except Exception as error:
-            if "pickle" in str(error).lower() or "object" in str(error).lower():
-                raise _objects(path) from error
             raise _refused(path, str(error)) from error
-
-
-def _objects(path: Path) -> DataError:
-    return DataError(
-        f"{path} holds Python objects, which are not read as they may run code: save plain numbers."
-    )
 
 
 def _refused(path: Path, said: str) -> DataError:
     first = " ".join(said.split())[:200]
-    return DataError(f"{path} is not a NumPy file, or damaged ({first}): save it again with np.save.")
+    how = "np.savez" if path.suffix == ".npz" else "np.save"
+    return DataError(f"{path} is not a NumPy file, or damaged ({first}): save it again with {how}.")

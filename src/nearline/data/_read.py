@@ -7,7 +7,7 @@ from typing import Any
 from nearline.data._base import DataError, Format, Request, Schema, Table
 from nearline.data._files import check_regular, compression, first_bytes, sound
 from nearline.data.arff import Arff
-from nearline.data.arrays import ArrayArchive, ArrayFile
+from nearline.data.arrays import ArrayArchive, ArrayFile, IdxFile
 from nearline.data.delimited import Delimited
 from nearline.data.fasta import Fasta
 from nearline.data.images import ImageFile, ImageFolder
@@ -23,6 +23,7 @@ FILES: list[Format] = [
     ImageFile(),
     ArrayFile(),
     ArrayArchive(),
+    IdxFile(),
     Parquet(),
     JsonLines(),
     Arff(),
@@ -58,8 +59,8 @@ def read(
 
     Parameters
     ----------
-    path : a file (CSV, TSV, ARFF, KEEL, Orange, Parquet, JSON lines, LIBSVM, FASTA, trees in brackets, .npy, .npz, lines of
-        text; also .gz, .bz2, .xz, .zip), or a folder of images or texts with a sub-folder a class, or of text files,
+    path : a file (CSV, TSV, ARFF, KEEL, Orange, Parquet, JSON lines, LIBSVM, FASTA, trees in brackets, .npy, .npz, IDX,
+        lines of text; also .gz, .bz2, .xz, .zip), or a folder of images or texts with a sub-folder a class, or of text files,
         one a class.
     target : the column of labels: its name, its number counted from 1 (-1 is the last), "first" or "last".
     like : a table that was read before, or its ``schema``: its columns, types and spelling of classes are those of this one.

@@ -1,4 +1,4 @@
-"""NumPy files: .npy with labels beside it or in a column, .npz with rows and labels inside."""
+"""Arrays: .npy with labels beside it or in a column, .npz with rows and labels inside, IDX as MNIST has it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,9 +11,11 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.data._base import DataError, Format, Request, Table
 from nearline.data._files import first_bytes, readable
+from nearline.data._idx import idx_array, is_idx, labels_beside
 from nearline.data._labels import near, place_of
 from nearline.data._numpy import loaded, unpacked
 from nearline.data._rows import Rows
+from nearline.words import many, worded
 
 ROWS = ("X", "x", "data", "features", "embeddings", "images", "texts", "arr_0")
 LABELS = ("y", "Y", "labels", "label", "target", "targets", "classes", "arr_1")
@@ -59,6 +61,34 @@ class ArrayArchive(Format):
         return _archived(arrays, path, request)
 
 
+@dataclass(frozen=True)
+class IdxFile(Format):
+    """Images or other numbers as MNIST has them; labels from the file beside it."""
+
+    name = "IDX"
+
+    def matches(self, path: Path) -> bool:
+        return is_idx(path)
+
+    def read(self, path: Path, request: Request) -> Table:
+        values = idx_array(path)
+        if values.ndim < 2:
+            raise DataError(
+                f"{path} has {many(len(values), 'number')} and no rows, as files of labels do: name the file of images "
+                f"(...-images-idx3-ubyte), whose labels are found beside it or given by {worded('labels=', '--labels')}."
+            )
+        beside = labels_beside(path) if request.target is None and request.labels is None else None
+        y = None if beside is None else idx_array(beside)
+        if beside is None or y is None:
+            return _table(values, None, path, self.name, request)
+        if y.shape != values.shape[:1]:
+            said = (
+                f"{beside.name} has {many(len(y), 'label')} for {many(len(values), 'row')} and was not used"
+            )
+            return _table(values, None, path, self.name, request, notes=[said])
+        return _table(values, y, path, self.name, request, notes=[f"labels are those of {beside.name}"])
+
+
 def _archived(arrays: dict[str, Array], path: Path, request: Request) -> Table:
     target = request.target
     name = _rows_name(arrays, path, request)
@@ -97,7 +127,8 @@ def _rows_name(arrays: dict[str, Array], path: Path, request: Request) -> str:
     wide = [name for name, values in arrays.items() if values.ndim >= 2]
     if len(wide) != 1:
         raise DataError(
-            f"{path} has no array called 'X': name that of the rows by columns=, among {_shapes(arrays)}."
+            f"{path} has no array called 'X': name that of the rows by {worded('columns=', '--columns')}, "
+            f"among {_shapes(arrays)}."
         )
     return wide[0]
 

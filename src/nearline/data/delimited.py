@@ -13,6 +13,7 @@ from nearline.data._files import SAMPLE, compression, lines_of, sample_of, text_
 from nearline.data._frames import Frame, following
 from nearline.data._labels import listed
 from nearline.data._parse import Part, next_part, parsed, record_lines
+from nearline.words import many, worded
 
 MOST_COLUMNS = 100_000  # beyond, a frame costs more than its numbers
 LONG_SAMPLE = 1 << 22
@@ -35,7 +36,7 @@ class Delimited(Format):
         dialect = _dialect(text, path, request)
         part = parsed(text, dialect)
         if not part.rows:
-            raise DataError(f"{path} has a header and no rows; pass header=False if its only line is a row.")
+            raise DataError(f"{path} has a header and no rows; {_no_header()} if its only line is a row.")
         return _framed(part, path, dialect, encoding, request).table(request)
 
     def batches(self, path: Path, rows: int, request: Request) -> Iterator[Table]:
@@ -95,7 +96,7 @@ def _dialect(text: str, path: Path, request: Request) -> Dialect:
     if twice:
         raise DataError(
             f"Column names must differ, but {listed(twice, 5)} stands more than once in the first line of {path}: "
-            "rename columns, or pass header=False if that line is no header."
+            f"rename columns, or {_no_header()} if that line is no header."
         )
     return dialect
 
@@ -108,8 +109,13 @@ def _framed(part: Part, path: Path, dialect: Dialect, encoding: str, request: Re
     details |= {"decimals": "comma"} if dialect.decimal_comma else {}
     details |= {"quotes": dialect.quote} if dialect.quote == "'" else {}
     notes = []
-    if dialect.skipped:
-        notes.append(f"{dialect.skipped} lines before the table were skipped")
+    if dialect.classes:
+        told = ", ".join(f"{code} is {name}" for code, name in enumerate(dialect.classes))
+        notes.append(
+            f"the first line counts rows and columns and names the classes of the last column: {told}"
+        )
+    elif dialect.skipped:
+        notes.append(f"skipped before the table: {many(dialect.skipped, 'line')}")
     if dialect.comment:
         notes.append(f"lines that begin with {dialect.comment} were skipped")
     for what, done, rows in (
@@ -117,8 +123,9 @@ def _framed(part: Part, path: Path, dialect: Dialect, encoding: str, request: Re
         ("more", "the rest was dropped", [i for i, n in part.ragged.items() if n > dialect.width]),
     ):
         if rows:
+            wide = many(dialect.width, "field")
             notes.append(
-                f"{len(rows):,} rows have {what} than {dialect.width} fields (first: row {rows[0] + 1:,}); {done}"
+                f"{many(len(rows), 'row')} with {what} than {wide} (first: row {rows[0] + 1:,}); {done}"
             )
     cells = Cells(MARKERS if request.missing is None else request.missing, dialect.decimal_comma)
     frame = part.frame()
@@ -140,6 +147,8 @@ def _numbers_as_names(names: list[str]) -> list[str]:
     counted = all(float(b) - float(a) == 1 for a, b in pairwise(numbers))
     if not numbers or (counted and len(numbers) > 1) or len(numbers) == len(names):
         return []
-    return [
-        f"columns are called {listed(numbers, 3)}: if the first line has no names, say --read header=no (header=False)"
-    ]
+    return [f"columns are called {listed(numbers, 3)}: if the first line has no names, {_no_header()}"]
+
+
+def _no_header() -> str:
+    return worded("pass header=False", "give --read header=no")

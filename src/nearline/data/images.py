@@ -14,6 +14,7 @@ from nearline.data._labels import as_labels, listed
 from nearline.data._rows import Rows
 from nearline.data.pixels import image_features, known_kind
 from nearline.data.texts import by_class, entries
+from nearline.words import many
 
 ENDINGS = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".ppm", ".pgm", ".pbm", ".tif", ".tiff", ".webp")
 BEGINNINGS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*")
@@ -61,7 +62,7 @@ def _table(path: Path, format: str, files: list[tuple[str | None, Path]], reques
                         else f"{path} cannot be read as an image: it is damaged, or of an unknown kind.")  # fmt: skip
     pixels = _channels(np.stack([image for image, _ in squares if image is not None]), request)
     skipped = [str(file.relative_to(path)) for i, (_, file) in enumerate(files) if squares[i][0] is None]
-    notes = [f"{len(skipped):,} files cannot be read as images: {listed(skipped, 3)}"] if skipped else []
+    notes = [f"left out, as no images: {many(len(skipped), 'file')}, {listed(skipped, 3)}"] if skipped else []
     X = image_features(pixels, request.features)
     labels = [files[i][0] for i in kept]
     rows = Rows(

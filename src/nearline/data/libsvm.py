@@ -14,6 +14,7 @@ from nearline.arrays import Array
 from nearline.data._base import DataError, Format, Request, Schema, Table, polars
 from nearline.data._files import check_lines, compression, content, lines_of, sample_of
 from nearline.data._rows import Rows
+from nearline.words import many
 
 LINE = re.compile(r"[^\s:|]+(\s+(qid|\d+):\S+)*\s*(#.*)?")
 VOWPAL = re.compile(r"[^\s|]+\s+\|\w*\s.*")
@@ -97,7 +98,7 @@ def _table(X: csr_matrix, y: Array, path: Path, request: Request, width: int, ze
         extra = int((X.indices >= width).sum())
         X = csr_matrix(X[:, :width])
         if extra:
-            notes.append(f"{extra:,} values of features beyond the known {width:,} were left out")
+            notes.append(f"left out: {many(extra, 'value')} of features beyond the known {width:,}")
     X = csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
     packed = compression(path)
     details = {"features from": "0" if zero else "1"} | ({"compression": packed} if packed else {})

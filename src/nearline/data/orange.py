@@ -11,6 +11,7 @@ from nearline.data._dialect import DASHES, MARKERS, Dialect, long_fields, record
 from nearline.data._files import sample_of, text_of
 from nearline.data._parse import parsed
 from nearline.data.delimited import check_width
+from nearline.words import many
 
 TYPES = {
     **dict.fromkeys(("c", "continuous", "n", "numeric"), "number"),
@@ -62,7 +63,7 @@ class OrangeTab(Format):
         if part.ragged:
             first = next(iter(part.ragged)) + 1
             notes.append(
-                f"{len(part.ragged):,} rows have other than {len(names):,} fields (first: row {first:,})"
+                f"{many(len(part.ragged), 'row')} with other than {many(len(names), 'field')} (first: row {first:,})"
             )
         return Declared(path, self.name, attributes, part.frame(), encoding, MISSING, tuple(notes))
 

@@ -20,7 +20,9 @@ from nearline.data._files import (
     text_of,
 )
 from nearline.data._labels import as_labels, listed
+from nearline.data._line_labels import Way, labeled_side, marked_way, way_of
 from nearline.data._rows import Rows
+from nearline.words import many
 
 TEXTS = (".txt", ".text")
 MOST_NAMES = 1_000_000  # in one folder
@@ -86,9 +88,7 @@ class TextFolder(Format):
         if not texts:
             raise DataError(f"No file in the folders of {path} is a text.")
         notes = (
-            [f"{len(skipped):,} files are no texts and were left out: {listed(skipped, 3)}"]
-            if skipped
-            else []
+            [f"left out, as no texts: {many(len(skipped), 'file')}, {listed(skipped, 3)}"] if skipped else []
         )
         details = {"encoding": " and ".join(sorted(encodings))}
         rows = Rows(path, self.name, texts, as_labels(labels), sure=True, details=details, notes=notes)
@@ -133,6 +133,8 @@ class TextLines(Format):
 
     def matches(self, path: Path) -> bool:
         text, _ = sample_of(path)
+        if marked_way(text.split("\n")[:-1][:1000]) is not None:
+            return True
         dialect = sniffed(text)
         cells = text[:20_000].split()
         numeric = sum(map(is_number, cells)) > 0.5 * len(cells)
@@ -140,7 +142,7 @@ class TextLines(Format):
             return not numeric
         if dialect.delimiter == SPACES:
             return not numeric and not dialect.header
-        return not dialect.header and _labeled(text.split("\n")[:-1], "\t") is not None
+        return not dialect.header and labeled_side(text.split("\n")[:-1], "\t") is not None
 
     def read(self, path: Path, request: Request) -> Table:
         text, encoding = text_of(path, request.encoding)
@@ -149,63 +151,39 @@ class TextLines(Format):
         if not any(map(str.strip, lines)):
             raise DataError(f"{path} is empty.")
         delimiter = request.delimiter or "\t"
-        place = _place(lines[:1000], delimiter, request)
-        return _table(path, lines, place, delimiter, encoding, request)
+        way = way_of(lines[:1000], delimiter, request)
+        return _table(path, lines, way, encoding, request)
 
     def batches(self, path: Path, rows: int, request: Request) -> Iterator[Table]:
         sample, encoding = sample_of(path, request.encoding)
         delimiter = request.delimiter or "\t"
-        place = _place(sample.split("\n")[:-1][:1000], delimiter, request)
+        way, first = way_of(sample.split("\n")[:-1][:1000], delimiter, request), 0
         with lines_of(path, encoding) as lines:
             while chunk := [line.rstrip("\n") for line in islice(lines, rows)]:
-                yield _table(path, chunk, place, delimiter, encoding, request)
+                yield _table(path, chunk, way, encoding, request, first)
+                first += len(chunk)
 
     def lines(self, path: Path, request: Request) -> Iterator[int]:
         return count(1)
 
 
-def _place(lines: list[str], delimiter: str, request: Request) -> int | None:
-    """Where the label stands: 0 before the first delimiter, 1 after the last, None nowhere."""
-    if request.labels is not None:
-        return None
-    told = {"first": 0, "1": 0, "last": 1, "2": 1, "-1": 1}
-    if request.target is not None:
-        if str(request.target) not in told:
-            raise DataError(f"In lines of text the target is 'first' or 'last', got {request.target!r}.")
-        return told[str(request.target)]
-    return 0 if request.delimiter else _labeled(lines, delimiter)
-
-
-def _labeled(lines: list[str], delimiter: str) -> int | None:
-    """Which side of the delimiter has few short values while the other has texts."""
-    pairs = [line.split(delimiter) for line in lines if line.strip()]
-    if not pairs or sum(len(pair) == 2 for pair in pairs) < 0.9 * len(pairs):
-        return None
-    pairs = [pair for pair in pairs if len(pair) == 2]
-    for side in (0, 1):
-        labels, texts = {pair[side].strip() for pair in pairs}, [pair[1 - side] for pair in pairs]
-        words = sum(len(text.split()) for text in texts) / len(texts)
-        if len(labels) <= max(2, 0.5 * len(pairs)) and words > 2:
-            return side
-    return None
-
-
 def _table(
-    path: Path, lines: list[str], place: int | None, delimiter: str, encoding: str, request: Request
+    path: Path, lines: list[str], way: Way | None, encoding: str, request: Request, first: int = 0
 ) -> Table:
     packed = compression(path)
     details = {"encoding": encoding} | ({"compression": packed} if packed else {})
-    if place is None:
+    if way is None:
         return Rows(path, "lines of text", lines, details=details).table(request)
-    cut = [line.partition(delimiter) if place == 0 else line.rpartition(delimiter) for line in lines]
-    without = [i for i, (_, mark, _) in enumerate(cut) if not mark and lines[i].strip()]
+    cut = [way.cut(line) for line in lines]
+    without = [i for i, found in enumerate(cut) if found is None and lines[i].strip()]
     if without:
         raise DataError(
-            f"{len(without):,} lines of {path} have no label, as there is no {delimiter!r} in them; the first is "
-            f"line {without[0] + 1:,}: {lines[without[0]][:40]!r}."
+            f"{many(len(without), 'line')} of {path} without a label, as there is no {way.lacks} in it; the first is "
+            f"line {first + without[0] + 1:,}: {lines[without[0]][:40]!r}."
         )
-    labels = np.array([parts[2 * place] for parts in cut], dtype=object)
-    texts = [parts[2 - 2 * place] for parts in cut]
-    details["label"] = "after the last" if place else "before the first"
-    details["label"] += " tab" if delimiter == "\t" else f" {delimiter!r}"
-    return Rows(path, "lines of text", texts, labels, details=details).table(request)
+    pairs = [("", "") if found is None else found for found in cut]
+    labels = np.array([label for label, _ in pairs], dtype=object)
+    details["label"] = way.said
+    notes = [] if way.note is None else [way.note]
+    texts = [text for _, text in pairs]
+    return Rows(path, "lines of text", texts, labels, details=details, notes=notes).table(request)

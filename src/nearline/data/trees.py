@@ -15,6 +15,7 @@ from nearline.data._files import compression, sample_of, text_of
 from nearline.data._labels import listed
 from nearline.data._rows import Rows
 from nearline.kernels._tree import Tree
+from nearline.words import worded
 
 LABELED = re.compile(r"([^\t(]*)\t\s*(\(.*)", re.DOTALL)
 NAMED = re.compile(r"\|BT:([^|]*)\|(.*?)\|ET\|")
@@ -62,8 +63,9 @@ class BracketedTrees(Format):
             details["label"] = "the root"
             return _rows(path, self.name, trees, classes, details, request, notes, "root")
         if target is not None and request.labels is None:
+            root = worded("target='root'", "--target root")
             raise DataError(
-                f"Labels of bracketed trees stand before a tab or are the root (target='root'), got {target!r}."
+                f"Labels of bracketed trees stand before a tab or are the root ({root}), got {target!r}."
             )
         return _rows(path, self.name, trees, None, details, request)
 

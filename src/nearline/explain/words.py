@@ -7,6 +7,7 @@ import numpy as np
 
 from nearline.explain.reasons import Reason, Share
 from nearline.visible import visible
+from nearline.words import many
 
 SHOWN = 10  # neighbors, columns or words
 STRONGEST, NEAREST = 3, 5  # of them in a sentence
@@ -39,14 +40,14 @@ def _sums(reason: Reason, classes: list[Any]) -> list[str]:
     rows = [f"  {name:<{width}}  {reason.margin(s, classes):+.3f}" for name, s in zip(called, shares)]
     rest = sum(reason.margin(share, classes) for share in shares[SHOWN:])
     if len(shares) > SHOWN:
-        rows.append(f"  {f'{len(shares) - SHOWN:,} others':<{width}}  {rest:+.3f}")
+        rows.append(f"  {many(len(shares) - SHOWN, 'other'):<{width}}  {rest:+.3f}")
     rows.append(f"  {'bias':<{width}}  {bias:+.3f}")
     over = f"score of {visible(reason.label)} above that of {visible(reason.other)}"
     return [f"  {over}: {lead + bias:+.3f}, of which", *rows]
 
 
 def _neighbors(reason: Reason, neighbor: Callable[[int], tuple[str, str | None]]) -> list[str]:
-    found = [f"  {len(reason.neighbors)} nearest training rows:"]
+    found = [f"  {many(len(reason.neighbors), 'nearest training row')}:"]
     for one in reason.neighbors[:SHOWN]:
         name, look = neighbor(one["index"])
         found.append(

@@ -28,6 +28,7 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.files._errors import ModelFileError
 from nearline.whole import WriteError, check_place, written_whole
+from nearline.words import worded
 
 MAGIC, VERSION, OLDEST = b"nearline", 1, 1
 FIELDS, PREFIX, ALIGNMENT = struct.Struct("<8sIQ"), 52, 64
@@ -114,7 +115,7 @@ class Reader:
         if prefix[: len(MAGIC)] != MAGIC:
             hint = next((text for start, text in OTHERS.items() if prefix.startswith(start)), "")
             found = f"it begins with {prefix[:8]!r}, not with {MAGIC!r}" if prefix else "it is empty"
-            raise self._bad(found, f"Give a file that nearline.files.save wrote.{hint}")
+            raise self._bad(found, f"Give a file {_wrote()}.{hint}")
         if len(prefix) < PREFIX:
             raise self._bad(f"it ends after {len(prefix)} bytes")
         _, version, length = FIELDS.unpack_from(prefix)
@@ -202,6 +203,10 @@ def _checked(name: Any, shape: Any, order: Any) -> tuple[Any, tuple[int, ...], s
     return dtype, tuple(shape), order, n
 
 
+def _wrote() -> str:
+    return worded("that nearline.files.save wrote", "that nearline try wrote (model.nearline)")
+
+
 def opened(path: Path) -> BinaryIO:
     """A file to read; folders, devices and missing files are named."""
     try:
@@ -214,7 +219,7 @@ def opened(path: Path) -> BinaryIO:
             )
         return path.open("rb")
     except FileNotFoundError:
-        raise ModelFileError(f"There is no file {path}: give the path that save wrote.") from None
+        raise ModelFileError(f"There is no file {path}: give the path of one {_wrote()}.") from None
     except (OSError, ValueError) as error:
         if isinstance(error, ModelFileError):
             raise

@@ -10,7 +10,7 @@ class ModelFileError(ValueError):
     >>> load("nowhere.nearline")
     Traceback (most recent call last):
     ...
-    nearline.files.ModelFileError: There is no file nowhere.nearline: give the path that save wrote.
+    nearline.files.ModelFileError: There is no file nowhere.nearline: give the path of one that nearline.files.save wrote.
     """
 
     __module__ = "nearline.files"

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
+from nearline.visible import visible
 
 # Okabe-Ito: distinguishable with any color vision.
 COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
@@ -35,7 +36,9 @@ def scatter(ax: Any, X: Array, y: Array, classes: Array, size: float = 18.0) -> 
         look = {"color": COLORS[i % len(COLORS)], "marker": MARKERS[i // len(COLORS) % len(MARKERS)]}
         if len(classes) <= len(MARKERS):
             look["marker"] = MARKERS[i]
-        ax.scatter(*X[rows].T, s=size, edgecolor="white", linewidth=0.4, label=str(label), zorder=3, **look)
+        ax.scatter(
+            *X[rows].T, s=size, edgecolor="white", linewidth=0.4, label=visible(label), zorder=3, **look
+        )
     beside(ax) if len(classes) > len(COLORS) else ax.legend(fontsize="small")
 
 

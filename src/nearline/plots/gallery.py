@@ -11,6 +11,7 @@ from nearline.arrays import Array
 from nearline.plots import kernels, models, regions, results, selection
 from nearline.plots.margins import plot_margins
 from nearline.plots.samples import Flat, Sample, digits, iris, moons, tumors, versicolor, wine
+from nearline.visible import visible
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,10 @@ def _coefficients(sample: Sample) -> Any:
     X, y = sample.dense()[rows], sample.y[rows]
     alphas, W, _ = coefficients(path(X, y, loss="logistic", regularizer="l1", n_alphas=40))
     ax = models.plot_coefficients(alphas, W[:, 0], names=sample.names)
-    ax.set_title("L1 coefficient path: " + " against ".join(np.unique(y).tolist()[::-1]), fontsize="medium")
+    ax.set_title(
+        "L1 coefficient path: " + " against ".join(map(visible, np.unique(y).tolist()[::-1])),
+        fontsize="medium",
+    )
     return ax
 
 

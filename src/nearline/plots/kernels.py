@@ -9,6 +9,7 @@ from nearline.kernels import as_kernel
 from nearline.plots._style import COLORS, pyplot, scatter
 from nearline.plots._style import axes as one_of
 from nearline.plots.samples import Units
+from nearline.visible import visible
 
 
 def plot_gram(kernel: Any, items: Any, y: Any, *, ax: Any = None) -> Any:
@@ -40,7 +41,7 @@ def plot_gram(kernel: Any, items: Any, y: Any, *, ax: Any = None) -> Any:
         ax.axhline(edge - 0.5, color="white", linewidth=0.8)
         ax.axvline(edge - 0.5, color="white", linewidth=0.8)
     ax.set_xticks([], [])
-    ax.set_yticks((starts + ends - 1) / 2.0, [str(label) for label in classes])
+    ax.set_yticks((starts + ends - 1) / 2.0, [visible(label) for label in classes])
     ax.tick_params(length=0)
     ax.set_title(f"Gram matrix of {kernel!r}, by class")
     return ax
@@ -103,7 +104,7 @@ def plot_kernel_margins(
         ax.scatter(*held.T, s=70, facecolors="none", edgecolors="#333333", linewidths=0.9, zorder=4)
         ax.get_legend().remove()
         ax.set_title(f"{title}\n{len(held)} support vectors", fontsize="medium")
-        ax.set(xlabel=str(names[0]), ylabel=str(names[1]))
+        ax.set(xlabel=visible(names[0]), ylabel=visible(names[1]))
     return np.asarray(axes)
 
 
@@ -130,7 +131,7 @@ def plot_degree_two(X: Any = None, y: Any = None, *, axes: Any = None) -> Any:
     flat.set(aspect="equal", xlabel="x1", ylabel="x2", title="x")
     phi = np.column_stack([X[:, 0] ** 2, np.sqrt(2.0) * X[:, 0] * X[:, 1], X[:, 1] ** 2])
     for i, label in enumerate(classes):
-        lifted.scatter(*phi[y == label].T, color=COLORS[i], s=14, label=str(label), depthshade=False)
+        lifted.scatter(*phi[y == label].T, color=COLORS[i], s=14, label=visible(label), depthshade=False)
     lifted.set(xlabel="x1²", ylabel="√2 x1 x2", zlabel="x2²", title="(x1², √2 x1 x2, x2²)")
     lifted.view_init(elev=16, azim=-60)
     return axes

@@ -8,6 +8,7 @@ from nearline.arrays import Array
 from nearline.plots._style import axes, scatter
 from nearline.plots.regions import Plane, grid
 from nearline.plots.samples import Units
+from nearline.visible import visible
 
 RING = {"s": 75, "facecolor": "none", "edgecolor": "black", "linewidth": 1.0, "zorder": 4}
 
@@ -109,7 +110,7 @@ def _over_one(ax: Any, x: Array, f: Array, line: tuple[float, float, Units], nam
         label = f"threshold {at:.4g}" if level == 0.0 else None
         ax.axvline(at, color="black", linestyle=style, linewidth=1.0, label=label, zorder=1)
         ax.axhline(level, color="0.8", linestyle=style, linewidth=0.7, zorder=0)
-    ax.set(xlabel="feature" if names is None else str(names[0]), ylabel="score f(x)")
+    ax.set(xlabel="feature" if names is None else visible(names[0]), ylabel="score f(x)")
     return np.column_stack([x, f])
 
 

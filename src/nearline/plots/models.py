@@ -12,6 +12,7 @@ from nearline.plots._style import axes as _axes
 from nearline.plots._style import pyplot as _pyplot
 from nearline.plots._style import style as _style
 from nearline.solvers import Solution
+from nearline.visible import visible
 
 
 def plot_losses(names: Iterable[str] | None = None, *, log2: bool = False, ax: Any = None) -> Any:
@@ -92,7 +93,7 @@ def plot_coefficients(
     for j in largest[top:]:
         ax.plot(alphas, coefficients[:, j], color="0.8", linewidth=0.8, zorder=1)
     for i, j in enumerate(largest[:top]):
-        ax.plot(alphas, coefficients[:, j], label=str(labels[j]), zorder=2, **_style(i))
+        ax.plot(alphas, coefficients[:, j], label=visible(labels[j]), zorder=2, **_style(i))
     ax.axhline(0.0, color="0.4", linewidth=0.8)
     ax.set(xlabel="alpha", ylabel="weight", title="Coefficient path")
     ax.set_xscale("log")
@@ -129,7 +130,9 @@ def plot_path_scores(
     ax.plot(
         np.repeat(alphas, scores.shape[1]), scores.ravel(), ".", color=style["color"], alpha=0.4, markersize=4
     )
-    ax.errorbar(alphas, mean, yerr=deviation, capsize=3, label=label, **style)
+    ax.errorbar(
+        alphas, mean, yerr=deviation, capsize=3, label=None if label is None else visible(label), **style
+    )
     for at, marker, said in (
         ()
         if marks is None
@@ -209,7 +212,7 @@ def plot_templates(model: Any, shape: tuple[int, ...], *, axes: Any = None) -> A
         image = image.mean(axis=2) if image.ndim == 3 else image
         limit = float(np.abs(image).max()) or 1.0
         ax.imshow(image, cmap="RdBu", vmin=-limit, vmax=limit)
-        ax.set_title(str(label), fontsize="medium")
+        ax.set_title(visible(label), fontsize="medium")
         ax.set_axis_off()
     return axes
 
@@ -245,11 +248,13 @@ def plot_weights(model: Any, names: Any = None, *, top: int = 8, axes: Any = Non
         strongest = np.argsort(-np.abs(w), kind="stable")[:top]
         colors = [_style(int(w[j] < 0))["color"] for j in strongest]
         ax.barh(np.arange(len(strongest)), w[strongest], color=colors)
-        ax.set_yticks(np.arange(len(strongest)), [str(labels[j])[:24] for j in strongest], fontsize="x-small")
+        ax.set_yticks(
+            np.arange(len(strongest)), [visible(labels[j])[:24] for j in strongest], fontsize="x-small"
+        )
         ax.invert_yaxis()
         ax.axvline(0.0, color="0.4", linewidth=0.8)
         ax.tick_params(axis="x", labelsize="x-small")
-        ax.set_title(str(label)[:24], fontsize="medium")
+        ax.set_title(visible(label)[:24], fontsize="medium")
     return axes
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.plots._style import COLORS, axes, pyplot, scatter
+from nearline.visible import visible
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,9 @@ class Plane:
         if X.shape[1] < 2:
             raise ValueError("A plane needs at least 2 features, the rows have 1: add a column.")
         if X.shape[1] == 2:
-            return cls(np.zeros(2), np.eye(2), ("", "") if names is None else (str(names[0]), str(names[1])))
+            return cls(
+                np.zeros(2), np.eye(2), ("", "") if names is None else (visible(names[0]), visible(names[1]))
+            )
         center, codes = X.mean(axis=0), np.unique(np.asarray(y), return_inverse=True)[1]
         means = np.array([X[codes == c].mean(axis=0) for c in range(codes.max() + 1)])
         within = X - means[codes]

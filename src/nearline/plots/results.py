@@ -7,6 +7,7 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.plots._style import COLORS, axes, beside, pyplot, style
 from nearline.selection.reliability import Reliability
+from nearline.visible import visible
 
 MOST = 25  # classes whose counts are written, and whose curves are named
 
@@ -22,7 +23,7 @@ def plot_confusion(confusion: Array, classes: Any, *, ax: Any = None) -> Any:
     >>> [text.get_text() for text in ax.texts]
     ['8', '2', '1', '9']
     """
-    labels = [str(label) for label in classes]
+    labels = [visible(label) for label in classes]
     long = max(map(len, labels)) > 3
     if ax is None:
         side = max(3.6, min(0.45, 12.0 / len(labels)) * len(labels) + 1.6)
@@ -61,7 +62,7 @@ def plot_roc(y: Any, scores: Any, classes: Any, *, ax: Any = None) -> Any:
     curves = []
     for label, own, values in _against_the_rest(y, scores, classes):
         fpr, tpr, _ = roc_curve(own, values)
-        curves.append((f"{label} (area {auc(fpr, tpr):.3f})", fpr, tpr))
+        curves.append((f"{visible(label)} (area {auc(fpr, tpr):.3f})", fpr, tpr))
     for i, (label, across, up) in enumerate(curves):
         ax.plot(across, up, label=label, **style(i))
     ax.plot([0, 1], [0, 1], color="gray", linestyle=":", label="chance")
@@ -90,7 +91,11 @@ def plot_precision_recall(y: Any, scores: Any, classes: Any, *, ax: Any = None) 
         mean = average_precision_score(own, values)
         look = style(i)
         ax.plot(
-            recall, precision, drawstyle="steps-post", label=f"{label} (average precision {mean:.3f})", **look
+            recall,
+            precision,
+            drawstyle="steps-post",
+            label=f"{visible(label)} (average precision {mean:.3f})",
+            **look,
         )
         ax.axhline(own.mean(), color=look["color"], linestyle=":", linewidth=0.8)
     ax.set(xlabel="recall", ylabel="precision", title="Precision and recall (dotted: chance)")

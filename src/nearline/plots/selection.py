@@ -7,6 +7,7 @@ import numpy as np
 from nearline.plots._style import COLORS, axes, pyplot, style
 from nearline.selection.evaluate import Curve
 from nearline.selection.leaderboard import Entry, Leaderboard
+from nearline.visible import visible
 
 
 def plot_leaderboard(leaderboard: Leaderboard, *, ax: Any = None) -> Any:
@@ -42,7 +43,9 @@ def plot_leaderboard(leaderboard: Leaderboard, *, ax: Any = None) -> Any:
             markerfacecolor=COLORS[0] if same else "white",
         )
     ax.set_yticks(
-        range(len(best)), [f"{entry.family} ({entry.representation})" for entry in best], fontsize="small"
+        range(len(best)),
+        [visible(f"{entry.family} ({entry.representation})") for entry in best],
+        fontsize="small",
     )
     _leave_out_the_baseline(ax, best, name)
     ax.invert_yaxis()

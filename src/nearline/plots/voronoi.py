@@ -7,6 +7,7 @@ import numpy as np
 from nearline.neighbors.voronoi import voronoi_edges
 from nearline.plots._style import COLORS, axes
 from nearline.plots.samples import Units
+from nearline.visible import visible
 
 
 def plot_voronoi(X: Any, y: Any = None, ax: Any = None, *, units: Any = None) -> Any:
@@ -31,7 +32,7 @@ def plot_voronoi(X: Any, y: Any = None, ax: Any = None, *, units: Any = None) ->
     for i, name in enumerate(np.unique(y)):
         rows = y == name
         color = COLORS[i % len(COLORS)]
-        ax.scatter(*X[rows].T, s=22, color=color, edgecolor="white", linewidth=0.5, label=str(name), zorder=3)
+        ax.scatter(*X[rows].T, s=22, color=color, edgecolor="white", linewidth=0.5, label=visible(name), zorder=3)
     (left, bottom), (right, top) = units.on(np.reshape(edges.frame, (2, 2)).T)
     across, up = np.broadcast_to(units.spread, 2)
     ax.set(

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.report._plain import count, rounded
+from nearline.report._plain import rounded
 from nearline.report._rows import Nearby, Sight
 from nearline.selection.opened import Opened
+from nearline.words import many
 
 MOST_MISTAKES = 6
 NEIGHBORS = 3
@@ -20,7 +21,7 @@ def mistake_facts(sight: Sight) -> dict[str, Any]:
         return {"said": "The test is not open, so there are no mistakes to show.", "rows": []}
     wrong = np.flatnonzero(opened.answers.labels != opened.codes)
     if not len(wrong):
-        return {"said": f"None of the {count(opened.n_rows, 'test row')} was called wrong.", "rows": []}
+        return {"said": f"None of the {many(opened.n_rows, 'test row')} was called wrong.", "rows": []}
     sureness, measure = _sureness(opened)
     first = wrong[np.argsort(-sureness[wrong], kind="stable")][:MOST_MISTAKES]
     near = sight.neighbors(sight.seen(first), NEIGHBORS)

@@ -10,7 +10,8 @@ from nearline.report._page_model import look_section, mistake_section
 from nearline.report._page_regions import region_section
 from nearline.report._page_tested import no_better, tested_section
 from nearline.report._parts import bar, folded, section
-from nearline.report._plain import count, named, number
+from nearline.report._plain import named, number
+from nearline.words import many
 
 PARTS = {
     "checks": "Checks",
@@ -110,7 +111,7 @@ def _result(facts: dict[str, Any]) -> Html:
         return join(
             [
                 "Best of ",
-                count(len(facts["leaderboard"]["candidates"]), "candidate"),
+                many(len(facts["leaderboard"]["candidates"]), "candidate"),
                 ": ",
                 who,
                 f"{how}. In cross-validation its {title} is {mean}, which is optimistic, as it was chosen by it; no test "
@@ -120,10 +121,10 @@ def _result(facts: dict[str, Any]) -> Html:
     one = test["scores"][name]
     bounds = "" if one["reason"] else f" ({one['confidence']:.0%} interval {one['ends']}, {one['method']})"
     if facts["leaderboard"]["is_accuracy"] and one["score"] is not None:
-        said = f" is right on {one['score']:.1%} of {count(test['rows'], 'test row')}{bounds}. "
+        said = f" is right on {one['score']:.1%} of {many(test['rows'], 'test row')}{bounds}. "
         said += f"Always calling the most frequent class is right on {test['majority']:.1%}."
     else:
-        said = f" has {title} {number(one['score'])} on {count(test['rows'], 'test row')}{bounds}."
+        said = f" has {title} {number(one['score'])} on {many(test['rows'], 'test row')}{bounds}."
     return join([who, how, said])
 
 
@@ -132,7 +133,7 @@ def _caution(findings: list[dict[str, Any]]) -> Html | None:
     serious = sum(one["severity"] == "warning" for one in findings)
     if not serious:
         return None
-    link = h("a", f"{count(serious, 'warning')} of the checks", href="#checks")
+    link = h("a", f"{many(serious, 'warning')} of the checks", href="#checks")
     return h("p", "Do not trust these scores before you have read the ", link, ".", class_="remark")
 
 
@@ -170,9 +171,9 @@ def _checks(findings: list[dict[str, Any]]) -> Html:
         return section("checks", "Checks", h("p", "The checks for leaks and other traps found nothing."))
     serious = sum(one["severity"] == "warning" for one in findings)
     said = (
-        f"{count(serious, 'warning')}: with what is described, the scores below cannot be trusted until it is settled."
+        f"{many(serious, 'warning')}: with what is described, the scores below cannot be trusted until it is settled."
         if serious
-        else f"{count(len(findings), 'note')}, worth a look; no warnings."
+        else f"{many(len(findings), 'note')}, worth a look; no warnings."
     )
     findings = sorted(findings, key=lambda one: one["severity"] != "warning")
     items = [
@@ -191,7 +192,7 @@ def _checks(findings: list[dict[str, Any]]) -> Html:
 def _data(facts: dict[str, Any]) -> Html:
     data, split = facts["data"], facts["split"]
     tested = (
-        count(data["test_rows"], "row") + " locked away before anything looked at them"
+        many(data["test_rows"], "row") + " locked away before anything looked at them"
         if data["test_rows"]
         else None
     )
@@ -200,7 +201,7 @@ def _data(facts: dict[str, Any]) -> Html:
         "Kind": data["kind"],
         "Target": data["target"],
         "Columns": f"{data['features']:,}",
-        "Training part": f"{count(data['training_rows'], 'row')}, {split['folds']} folds: {SPLITS[split['kind']]}",
+        "Training part": f"{many(data['training_rows'], 'row')}, {split['folds']} folds: {SPLITS[split['kind']]}",
         "Test part": tested or "none: what is said below rests on cross-validation",
         "Fingerprint": h("code", data["fingerprint"][:16]) if data["fingerprint"] else None,
     }
@@ -235,7 +236,7 @@ def _classes(data: dict[str, Any]) -> Html:
         for one in classes
     ]
     made = table(
-        head, rows, f"Rows of the {count(len(classes), 'class', 'classes')}", class_="plain narrow tight"
+        head, rows, f"Rows of the {many(len(classes), 'class', 'classes')}", class_="plain narrow tight"
     )
     return folded(made, len(classes), "classes", "Rows of the classes")
 

@@ -5,9 +5,10 @@ from typing import Any
 from nearline.report._charts import curve_chart
 from nearline.report._html import Html, h, join, name_of, scrolling, table
 from nearline.report._parts import bar, section
-from nearline.report._plain import LETTERS, brief, count, named, number, seconds, size
+from nearline.report._plain import LETTERS, brief, named, number, seconds, size
 from nearline.report._svg import Scale, padded
 from nearline.selection.leaderboard import Skipped, by_reason
+from nearline.words import many
 
 MOST_CANDIDATES = 250  # listed
 MOST_CURVES = 6  # drawn
@@ -164,7 +165,7 @@ def _candidates(facts: dict[str, Any]) -> Html:
         "p", "Filled dots: not distinguishable from the best of all. Sort by a column, or filter by words."
     )
     inside = [note, scrolling(made, "All candidates"), more]
-    title = f"All {count(len(board['candidates']), 'candidate')}" + (
+    title = f"All {many(len(board['candidates']), 'candidate')}" + (
         f" (the best {len(shown)} listed)" if left else ""
     )
     return h("details", h("summary", title), inside)
@@ -223,9 +224,7 @@ def curve_section(facts: dict[str, Any]) -> Html:
     )
     left = len(curves) - len(drawn)
     more = (
-        f" The curves of {count(left, 'further family', 'further families')} are in the facts."
-        if left
-        else ""
+        f" The curves of {many(left, 'further family', 'further families')} are in the facts." if left else ""
     )
     return section(
         "curves", "Scores over k and alpha", h("p", told, marks, more), h("div", drawn, class_="panels")

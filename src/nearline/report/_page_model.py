@@ -4,8 +4,9 @@ from typing import Any
 
 from nearline.report._html import Html, h, name_of, scrolling, table
 from nearline.report._parts import section
-from nearline.report._plain import brief, clipped, count, number
+from nearline.report._plain import brief, clipped, number
 from nearline.visible import row_said
+from nearline.words import many
 
 TITLE = "What the model looks at"
 
@@ -20,7 +21,7 @@ def look_section(facts: dict[str, Any]) -> Html:
     left = looks["n_classes"] - len(looks["classes"])
     two = looks.get("two_classes", False)
     more = (
-        h("p", f"{count(left, 'further class is', 'further classes are')} not shown.")
+        h("p", f"{many(left, 'further class is', 'further classes are')} not shown.")
         if left > 0 and not two
         else None
     )
@@ -210,7 +211,7 @@ def mistake_section(facts: dict[str, Any]) -> Html:
     }[mistakes["measure"]]
     some = f" of {mistakes['looked_at']:,} taken by chance" if mistakes["looked_at"] else ""
     said = (
-        f"The model called {mistakes['n_wrong']:,} of {count(mistakes['n_rows'], 'test row')} wrong; here {how}. With each "
+        f"The model called {mistakes['n_wrong']:,} of {many(mistakes['n_rows'], 'test row')} wrong; here {how}. With each "
         f"come the training rows{some} that are nearest to it in what the model sees (distance: {mistakes['metric']}). "
         "Where they all agree with the model, the label itself may be wrong."
     )

@@ -5,7 +5,7 @@ from typing import Any
 from nearline.report._charts import MOST_LABELS, SHAPES, region_chart
 from nearline.report._html import Html, h, name_of
 from nearline.report._parts import section
-from nearline.report._plain import count
+from nearline.words import many
 
 MOST_LEGEND = 12  # classes named beside the picture
 
@@ -42,7 +42,7 @@ def _told(facts: dict[str, Any]) -> list[str]:
         "class than it is called.",
     ]
     if regions["outside"]:
-        said.append(f"{count(regions['outside'], 'row lies', 'rows lie')} outside of the picture.")
+        said.append(f"{many(regions['outside'], 'row lies', 'rows lie')} outside of the picture.")
     if regions["looked_at"]:
         vote = ", which alone vote here, so that borders are coarser than the model's own"
         chance = f"{regions['looked_at']:,} training rows taken by chance"

@@ -5,7 +5,8 @@ from typing import Any
 from nearline.report._charts import ranking_chart, reliability_chart
 from nearline.report._html import Html, h, name_of, scrolling, table
 from nearline.report._parts import folded, section
-from nearline.report._plain import count, number
+from nearline.report._plain import number
+from nearline.words import many
 
 MOST_MATRIX = 20  # classes of a confusion matrix that is readable
 MOST_PAIRS = 15  # confusions listed instead
@@ -25,7 +26,7 @@ def tested_section(facts: dict[str, Any]) -> Html:
         "Test",
         h(
             "p",
-            f"The chosen model, fitted on {count(test['training_rows'], 'row')}, on the {count(test['rows'], 'row')} that "
+            f"The chosen model, fitted on {many(test['training_rows'], 'row')}, on the {many(test['rows'], 'row')} that "
             "were locked away. Intervals account for the choice of the test rows only."
             + (" Rows count by their weights, but for the confusion matrix." if test["weighted"] else ""),
         ),
@@ -171,7 +172,7 @@ def _per_class(test: dict[str, Any]) -> Html:
     if missing:
         said = h(
             "p",
-            f"{count(len(missing), 'class has', 'classes have')} no test row, so that some of their figures are undefined.",
+            f"{many(len(missing), 'class has', 'classes have')} no test row, so that some of their figures are undefined.",
         )
     made = table(head, rows, "Precision, recall and F1 by class", class_="plain narrow tight sortable")
     return h("div", h("h3", "Per class"), said, folded(made, len(rows), "classes", "Figures by class"))
@@ -201,7 +202,7 @@ def _ranking(test: dict[str, Any]) -> Html:
     left = (
         h(
             "p",
-            f"{count(len(without), 'class', 'classes')} without test rows {'has' if len(without) == 1 else 'have'} no curve.",
+            f"{many(len(without), 'class', 'classes')} without test rows {'has' if len(without) == 1 else 'have'} no curve.",
         )
         if without
         else None

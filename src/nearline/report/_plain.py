@@ -51,11 +51,6 @@ def brief(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def count(n: int, one: str, many: str | None = None) -> str:
-    """1 row, 2,000 rows."""
-    return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
 def clipped(text: str, most: int = 60) -> str:
     """A long name with its middle left out."""
     half = (most - 1) // 2

@@ -132,7 +132,7 @@ class Sight:
         X = self.training[0]
         if is_frame(X):
             return [str(name) for name in X.columns]
-        return [] if self.kind == "texts" else [f"column {j}" for j in range(X.shape[1])]
+        return [] if self.kind == "texts" else [f"column {j + 1}" for j in range(X.shape[1])]
 
     def shown(self, X: Any, number: int) -> dict[str, Any]:
         """A row for people: a picture, a text, or its first cells."""

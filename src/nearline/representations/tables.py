@@ -17,6 +17,7 @@ from nearline.representations._columns import Column, read_columns
 from nearline.representations._scales import SCALES
 from nearline.tiles import slices, steps
 from nearline.validation import validate_data
+from nearline.words import many
 
 BLOCK, FEWEST_ROWS = 1 << 18, 256  # numbers that are made at a time, rows at least
 WIDE, SPARSE = 500, 0.1  # a table with more columns, and at most this share of them filled, is a CSR matrix
@@ -40,7 +41,7 @@ class Encoding:
         known = {name: code for name, code in codes.items() if code is not None}
         if not known:
             raise ValueError(
-                f"All values of all {len(columns)} columns are missing in the training rows: give columns with values."
+                f"All values are missing in the training rows, {many(len(columns), 'column')}: give columns with values."
             )
         return cls(known)
 

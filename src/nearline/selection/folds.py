@@ -19,6 +19,7 @@ from sklearn.model_selection import (
 )
 
 from nearline.arrays import Array
+from nearline.words import many, worded
 
 Pairs = list[tuple[Array, Array]]  # (numbers of the training rows, numbers of the rows left out)
 
@@ -107,10 +108,7 @@ def _several(folds: Folds) -> Folds:
 def splitter(split: str, n_folds: int, y: Array, groups: Any, seed: int) -> Any:
     """A scikit-learn splitter of that many folds."""
     n = len(y)
-    if not 2 <= n_folds <= n:
-        raise ValueError(
-            f"folds must be between 2 and the number of rows that they divide, {n}, got {n_folds}."
-        )
+    _check_number(n_folds, n)
     if split == "time":
         return TimeSeriesSplit(n_folds)
     if split == "plain":
@@ -120,7 +118,8 @@ def splitter(split: str, n_folds: int, y: Array, groups: Any, seed: int) -> Any:
         n_groups = len(np.unique(groups))
         if n_groups < n_folds:
             raise ValueError(
-                f"folds={n_folds} by group need as many groups, got {n_groups}: take fewer folds."
+                f"{n_folds} folds by group need as many groups, and there are {n_groups}: take fewer folds "
+                f"({worded(f'folds={max(2, n_groups)}', f'--cv {max(2, n_groups)}')}), or give more groups."
             )
         common = int(sizes.min()) >= n_folds
         return (
@@ -128,9 +127,22 @@ def splitter(split: str, n_folds: int, y: Array, groups: Any, seed: int) -> Any:
         )
     if sizes.max() < n_folds:
         raise ValueError(
-            f"No class has as many rows as there are folds, {n_folds}: take fewer folds, or give more rows."
+            f"The largest class has {many(int(sizes.max()), 'row')}, and {n_folds} folds need as many: give more rows of "
+            f"each class, or take fewer folds ({worded('folds=2', '--cv 2')})."
         )
     return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+
+
+def _check_number(folds: int, n: int) -> None:
+    """Refuse a number of folds that rows cannot be divided into, by what is wrong: the number, or too few rows."""
+    if folds < 2:
+        raise ValueError(
+            f"{worded('folds', '--cv')} must be between 2 and the number of rows that they divide, {n:,}, got {folds}."
+        )
+    if folds > n:
+        fewer = f", or take fewer folds ({worded('folds=2', '--cv 2')})" if n > 2 else ""
+        there = f"There {'is' if n == 1 else 'are'} only {many(n, 'row')} to divide"
+        raise ValueError(f"{there}, and {folds} folds need as many: give more rows{fewer}.")
 
 
 def partition(n: int, pairs: Pairs) -> Array | None:

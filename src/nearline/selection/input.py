@@ -13,6 +13,7 @@ from nearline.representations._base import by_name
 from nearline.selection.calibrators import CALIBRATORS
 from nearline.targets import quantity_in
 from nearline.validation import validate_data
+from nearline.words import many
 
 NUMERIC = ("numbers", "sparse")
 
@@ -80,8 +81,8 @@ def checked_labels(y: Any) -> Array:
     if np.any(missing):
         rows = np.flatnonzero(missing)
         raise ValueError(
-            f"{len(rows)} labels are missing (NaN or None), the first in row {rows[0] + 1:,} (counted from 1): drop these "
-            "rows or label them."
+            f"{many(len(rows), 'label')} missing (NaN or None), the first in row {rows[0] + 1:,} (counted from 1): drop "
+            "these rows or label them."
         )
     if labels.dtype.kind == "f":
         assert_all_finite(labels, input_name="y")

@@ -11,6 +11,7 @@ from nearline.selection.comparison import Added, Hits, indistinguishable
 from nearline.selection.edges import Edge
 from nearline.selection.scoring import SCORERS, Scorer
 from nearline.visible import visible
+from nearline.words import many
 
 OPTIMISTIC = "The best mean is optimistic: it was chosen for being best. Test rows and nested cross-validation are honest."
 
@@ -235,7 +236,7 @@ class Leaderboard:
         folds = len(self.best.scores[self.primary.name])
         return [
             *table([head, *rows]),
-            f"{len(self)} candidates; mean ± standard deviation over {folds} folds; the best of each family.",
+            f"{many(len(self), 'candidate')}; mean ± standard deviation over {folds} folds; the best of each family.",
             "fit, predict: time per fold, of a path from the candidate before; size: what the model keeps.",
             OPTIMISTIC,
             "* not distinguishable from the best of these by a paired comparison (approximate).",

@@ -18,6 +18,7 @@ from nearline.selection.scoring import Scorer
 from nearline.selection.trivial import Against
 from nearline.tiles import slices
 from nearline.visible import visible
+from nearline.words import many
 
 PIECE = 1 << 16  # rows that a fingerprint takes at a time
 
@@ -87,7 +88,9 @@ class Opened:
         return f"; in cross-validation {what}{shown(mean)}, optimistic as {chosen}{before}"
 
     def __str__(self) -> str:
-        lines = [f"test: {self.model}, fitted on {self.n_training_rows:,} rows, {self.n_rows:,} test rows"]
+        lines = [
+            f"test: {self.model}, fitted on {many(self.n_training_rows, 'row')}, {many(self.n_rows, 'test row')}"
+        ]
         for name, score in self.scores.items():
             interval = self.intervals[name]
             said = "the model or the test rows do not define it" if np.isnan(score) else interval.said()

@@ -10,6 +10,7 @@ from nearline.losses import Loss
 from nearline.regularizers import Regularizer
 from nearline.risk import Risk
 from nearline.solvers import Solution, Solver, minimize
+from nearline.words import worded
 
 
 class Coefficients(NamedTuple):
@@ -135,5 +136,7 @@ def checked_alphas(alphas: Any) -> Array:
     """A grid as given, from large to small."""
     grid = np.sort(np.atleast_1d(np.asarray(alphas, dtype=float)))[::-1]
     if grid.ndim != 1 or not len(grid) or not (np.isfinite(grid).all() and (grid >= 0).all()):
-        raise ValueError(f"alphas must be finite numbers >= 0, at least one, got {alphas!r}.")
+        raise ValueError(
+            f"{worded('alphas', '--alphas')} must be finite numbers >= 0, at least one, got {alphas!r}."
+        )
     return grid

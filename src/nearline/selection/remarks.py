@@ -3,6 +3,7 @@
 from nearline.selection.checks import Finding
 from nearline.selection.leaderboard import Leaderboard
 from nearline.selection.trivial import Against
+from nearline.words import worded
 
 GRID_END, TRIVIAL = "grid-end", "no-better-than-trivial"
 
@@ -19,8 +20,8 @@ def grid_ends(board: Leaderboard) -> list[Finding]:
         for edge in entry.edges
     ]
     remedy = (
-        "Values beyond may be better, and the place on the leaderboard too low: try them by themselves (path_scores, "
-        "sweep, kernel_scores), or give more time."
+        "Values beyond may be better, and the place on the leaderboard too low: try them by themselves "
+        f"({worded('path_scores, sweep, kernel_scores', 'nearline path, nearline sweep')}), or give more time."
     )
     return [Finding(GRID_END, "note", "; ".join(entry.family for entry in best), " ".join(said), remedy)]
 
@@ -31,8 +32,10 @@ def no_better(found: Against, where: str) -> list[Finding]:
         return []
     remedy = "Give more rows or other features; without them the model is of no use."
     if found.score == "accuracy":
+        balanced = worded('scoring="balanced-accuracy"', "--metric balanced-accuracy")
         remedy = (
-            'Where the rare class matters, choose by a score that counts it: scoring="balanced-accuracy". '
+            "Where the rare class matters, choose by a score that counts it: "
+            f"{balanced}. "
             "Else give more rows or other features."
         )
     return [Finding(TRIVIAL, "note", where, f"The chosen model is {found}.", remedy)]

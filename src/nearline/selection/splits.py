@@ -8,6 +8,7 @@ from sklearn.model_selection import GroupShuffleSplit
 
 from nearline.arrays import Array
 from nearline.selection.folds import Folds, as_folds
+from nearline.words import many, worded
 
 SPLITS = ("auto", "stratified", "group", "time")
 
@@ -25,7 +26,9 @@ class Split:
         if not 0 < fraction < 1:
             raise ValueError(f"test must be a share of the rows between 0 and 1, got {fraction!r}.")
         if round(fraction * n) < 1:
-            raise ValueError(f"test={fraction!r} of {n} rows is no row: give a larger share, or test=None.")
+            raise ValueError(
+                f"A share of {fraction:g} of {many(n, 'row')} is no row: give more rows, a larger share, or {_no_test()}."
+            )
         if self.kind == "time":
             size = max(1, round(fraction * n))
             test = np.arange(n - size, n)
@@ -36,8 +39,9 @@ class Split:
         train = np.setdiff1d(np.arange(n), test, assume_unique=True)
         if len(train) < 2 or len(np.unique(codes[train])) < 2:
             raise ValueError(
-                f"With test={fraction:g} the training part has {len(train)} rows of {len(np.unique(codes[train]))} "
-                "class(es), too few to learn from: give more rows, a smaller test part, or test=None."
+                f"With a share of {fraction:g} as test rows the training part has {many(len(train), 'row')} of "
+                f"{many(len(np.unique(codes[train])), 'class', 'classes')}, too few to learn from: give more rows, a smaller "
+                f"test part, or {_no_test()}."
             )
         return train, np.sort(test)
 
@@ -45,7 +49,8 @@ class Split:
         """Of some drawn divisions of the groups, the one whose test part is most like all rows in size and classes."""
         assert groups is not None
         if len(np.unique(groups)) < 2:
-            raise ValueError("split='group' needs at least 2 groups, got 1: give other groups, or none.")
+            by_group = worded("split='group'", "--groups")
+            raise ValueError(f"{by_group} needs at least 2 groups, got 1: give other groups, or none.")
         drawn = GroupShuffleSplit(20, test_size=fraction, random_state=self.seed)
         shares = np.bincount(codes) / len(codes)
 
@@ -72,6 +77,10 @@ class Split:
         return as_folds(folds, codes, split=self.kind, groups=groups, seed=self.seed).learnable(codes)
 
 
+def _no_test() -> str:
+    return worded("test=None", "--test none")
+
+
 def as_split(split: str, groups: Any, seed: int) -> Split:
     """By name; "auto" is by group where groups are given, else stratified."""
     if split not in SPLITS:
@@ -95,7 +104,9 @@ def checked_groups(groups: Any, n: int) -> Array:
         raise ValueError(f"groups must have one label for each of the {n} rows, got shape {given.shape}.")
     missing = np.array([label is None or label != label for label in given.tolist()])
     if missing.any():
-        raise ValueError(f"{int(missing.sum())} rows have no group (NaN or None): give each row one.")
+        raise ValueError(
+            f"{many(int(missing.sum()), 'row')} without a group (NaN or None): give each row one."
+        )
     return np.unique(given.astype(str) if given.dtype == object else given, return_inverse=True)[1]
 
 

@@ -12,6 +12,7 @@ from nearline.selection.folds import Folds
 from nearline.selection.intervals import Block, Interval
 from nearline.selection.intervals.bootstrap import bootstrap
 from nearline.selection.scoring import SCORERS, Scorer
+from nearline.words import many
 
 LEVEL = 0.05
 CONSTANT = ("balanced-accuracy", "auc", "mcc")  # scores that trivial answers have whatever the rows
@@ -34,18 +35,18 @@ class Against:
     def __str__(self) -> str:
         reference = REFERENCES.get(self.score, f"always answering {self.always!r}")
         scores = f"{self.score} {self.own:.4f} against {self.trivial:.4f}"
-        better = (
-            f"better than {reference}"
-            if self.better
-            else f"not better than {reference}, as far as these rows can tell"
-        )
-        said = f"{better}: {scores} ({self.how})"
+        verdict = {
+            True: f"better than {reference}",
+            False: f"not better than {reference}, as far as these rows can tell",
+            None: f"too few rows to tell whether it is better than {reference}",
+        }[self.better]
+        said = f"{verdict}: {scores} ({self.how})"
         return f"{said}; {self.misses}" if self.rare_rows else said
 
     @property
     def misses(self) -> str:
         """How the rarest class fares."""
-        return f"{self.missed:,} of {self.rare_rows:,} rows of class {self.rare!r} are missed"
+        return f"{self.missed:,} of {many(self.rare_rows, 'row')} of class {self.rare!r} missed"
 
 
 # What the trivial answers amount to, by score; labels are those of the most frequent class.
@@ -80,8 +81,9 @@ def against_on_rows(
 ) -> Against:
     """On test rows, with the interval of the model's own score.
 
-    Accuracy of independent rows: McNemar's exact test. Scores that are the same for any trivial answers (a constant
-    ranking has AUC 0.5): whether the interval is above. Others: the paired bootstrap of the difference.
+    Accuracy of independent rows: McNemar's exact test, where there are enough rows for a perfect model to pass it. Scores
+    that are the same for any trivial answers (a constant ranking has AUC 0.5): whether the interval is above. Others: the
+    paired bootstrap of the difference.
     """
     codes, classes = rows.codes, rows.classes
     own, reference = (scorer(one, codes, classes, rows.weights) for one in (answers, trivial))
@@ -90,7 +92,9 @@ def against_on_rows(
     if _is(scorer, "accuracy") and rows.weights is None and rows.groups is None and not rows.in_time:
         test = mcnemar(right, trivial.labels == codes)
         better = bool(test.p_value <= LEVEL and test.only_a > test.only_b)
-        how = f"right alone on {test.only_a:,} rows, wrong alone on {test.only_b:,}, McNemar's p = {test.p_value:.2g}"
+        if mcnemar(np.ones(len(codes), bool), trivial.labels == codes).p_value > LEVEL:
+            better = None  # even a model without a mistake could not show it
+        how = f"right alone on {many(test.only_a, 'row')}, wrong alone on {test.only_b:,}, McNemar's p = {test.p_value:.2g}"
     else:
         constant = _is(scorer, *CONSTANT)
         gain = _shifted(interval, reference) if constant else _gain(answers, trivial, rows, scorer, seed)

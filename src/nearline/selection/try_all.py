@@ -46,6 +46,7 @@ from nearline.selection.trivial import (
 from nearline.stopping import Deadline, OutOfTime, heeding
 from nearline.validation import check_weights
 from nearline.visible import visible
+from nearline.words import worded
 
 CALIBRATION_FOLDS = 5  # or as many as the rarest class has rows
 NAMES = "representation__asnumbers__columns"  # where a chain keeps the names of a table of numbers
@@ -285,7 +286,9 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         self._opened: Opened | None = None
 
     def _keep_findings(self, rows: Rows, groups: Any) -> None:
-        y = self._all[1]
+        y, names = self._all[1], None
+        if self._kind in NUMERIC:  # a frame of numbers has become an array
+            names = getattr(self, "feature_names_in_", None)
         self.findings_: list[Finding] = check(
             rows.X,
             y[self._train],
@@ -298,13 +301,8 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             own_test=isinstance(self.test, (tuple, list)),
             rows=self._train,
             test_rows=self.test_rows_,
+            names=None if names is None else [str(name) for name in names],
         )
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and self._kind in NUMERIC:  # a frame of numbers has become an array
-            known = {f"column {j}": str(name) for j, name in enumerate(names)}
-            self.findings_ = [
-                replace(found, subject=known.get(found.subject, found.subject)) for found in self.findings_
-            ]
         for finding in self.findings_:
             if finding.severity == "warning":
                 said = visible(f"{finding.subject}: {finding.message} {finding.remedy}")
@@ -327,9 +325,10 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             if contest.interrupted:
                 raise KeyboardInterrupt
             if any(one.late for one in self.leaderboard_.skipped):
+                quick = worded('preset="quick"', "--preset quick")
                 raise TimeLimitError(
                     f"The time limit of {self.time_limit:g} s passed before any candidate had finished on all folds: "
-                    'give more time, fewer rows, or preset="quick".'
+                    f"give more time, fewer rows, or {quick}."
                 )
             reasons = "; ".join(f"{one.family}: {one.reason}" for one in self.leaderboard_.skipped)
             raise ValueError(f"No family could be tried on these data. {reasons or 'None was chosen.'}")

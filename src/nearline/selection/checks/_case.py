@@ -1,7 +1,7 @@
 """Case: what the checks look at, and Finding: what they say."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,9 +11,11 @@ from nearline.arrays import Array
 from nearline.selection.checks._keys import joint_keys
 from nearline.selection.checks._table import Column, Table, as_table, encode
 from nearline.tiles import steps
+from nearline.words import many
 
 SAMPLE_ROWS = 6_000
 SAMPLE_CELLS = 1_500_000
+SEPARATE = 5  # columns of a finding that have one each
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,18 @@ class Concerned:
 
 
 @dataclass(frozen=True)
+class Columns:
+    """Columns that a finding is about. Columns without names are called by their number, counted from 1."""
+
+    names: tuple[str, ...]
+    numbers: tuple[int, ...]  # from 0
+
+    def said(self, most: int = 5) -> str:
+        """a, b and 2 more."""
+        return listed(self.names, most)
+
+
+@dataclass(frozen=True)
 class Finding:
     """One thing that may make a score too good, with what to do about it."""
 
@@ -41,16 +55,27 @@ class Finding:
     message: str
     remedy: str
     rows: Concerned | None = None  # that the subject names
+    columns: Columns | None = None  # that the subject names
+    leave_out: bool = False  # the columns: that is the remedy
 
     @classmethod
     def of_rows(cls, name: str, severity: str, rows: Concerned, message: str, remedy: str) -> "Finding":
         """A finding whose subject are rows."""
         return cls(name, severity, rows.said(), message, remedy, rows)
 
-    def facts(self) -> dict[str, str]:
+    @classmethod
+    def of_column(
+        cls, name: str, severity: str, column: Column, message: str, remedy: str, *, leave_out: bool = False
+    ) -> "Finding":
+        """A finding whose subject is a column."""
+        columns = Columns((column.name,), (column.place,))
+        return cls(name, severity, column.name, message, remedy, columns=columns, leave_out=leave_out)
+
+    def facts(self) -> dict[str, Any]:
         """What it says."""
         names = ("name", "severity", "subject", "message", "remedy")
-        return {name: str(getattr(self, name)) for name in names}
+        columns = [] if self.columns is None else list(self.columns.names)
+        return {name: str(getattr(self, name)) for name in names} | {"columns": columns}
 
     def __str__(self) -> str:
         return f"{self.severity} {self.name} ({self.subject}): {self.message} {self.remedy}"
@@ -110,12 +135,13 @@ def as_case(
     split: str,
     n_folds: int,
     own_test: bool,
+    names: Sequence[str] | None = None,
 ) -> Case:
     """Everything in one form; lengths that do not fit are refused."""
-    table = as_table(X)
+    table = as_table(X, names)
     targets, classes = encode(_flat(y))
     _same_length("y", len(targets), table.n_rows)
-    test = None if X_test is None else as_table(X_test)
+    test = None if X_test is None else as_table(X_test, names)
     test_targets, only = None, ()
     if test is not None and y_test is not None:
         place = {label: code for code, label in enumerate(classes)}
@@ -147,6 +173,25 @@ def listed(things: Sequence[Any] | Array, most: int = 5) -> str:
     """The first few, and how many more there are."""
     text = ", ".join(str(thing) for thing in things[:most])
     return text if len(things) <= most else f"{text} and {len(things) - most:,} more"
+
+
+def together(found: list[Finding]) -> list[Finding]:
+    """Findings about columns, alike but for the column, as one where they are more than a few: an image has many."""
+    kinds = dict.fromkeys((one.severity, one.leave_out) for one in found)
+    return [one for kind in kinds for one in _merged([f for f in found if (f.severity, f.leave_out) == kind])]
+
+
+def _merged(alike: list[Finding]) -> list[Finding]:
+    first = alike[0]
+    if len(alike) <= SEPARATE:
+        return alike
+    parts = [one.columns for one in alike if one.columns is not None]
+    columns = Columns(
+        tuple(name for part in parts for name in part.names),
+        tuple(number for part in parts for number in part.numbers),
+    )
+    message = f"{many(len(alike), 'column')}, each by itself. Of {first.subject}: {first.message}"
+    return [replace(first, subject=columns.said(), message=message, columns=columns)]
 
 
 def _group_codes(groups: Any) -> Array:

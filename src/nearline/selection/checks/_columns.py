@@ -1,40 +1,45 @@
 """Columns that say which row it is, or when: identifiers and time stamps."""
 
-import re
-
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.selection.checks._case import Case, Finding
+from nearline.identifiers import (
+    FEWEST_ROWS,
+    LONGEST_WORD,
+    ORDERED,
+    UUIDS,
+    WORDS,
+    enough,
+    of_numbers,
+    of_words,
+    plain_words,
+)
+from nearline.selection.checks._case import Case, Finding, together
 from nearline.selection.checks._table import Column
+from nearline.words import worded
 
 IDENTIFIER, TIME, ORDER = "identifier", "time-stamp", "time-order"
-FEWEST_ROWS = 20
-COLLISIONS = 10  # repeats to be expected of integers drawn at random, for each one seen
-LONGEST_WORD = 40  # longer strings without digits are sequences (of amino acids, say)
-UUID = re.compile(r"[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
 
 
 def identifier(case: Case) -> list[Finding]:
     """Columns that number or name the rows: dense or ordered unique integers, unique strings without spaces.
 
-    Integers are unique by design, not by chance, if as many drawn at random from their range would repeat ten
-    times as often. Text with spaces, fractions and a table's only column are no identifiers.
+    :mod:`nearline.identifiers` has the rule. A table's only column is no identifier.
     """
     if case.table.kind == "texts" or case.table.n_columns < 2:
         return []
     found = []
     for column in case.columns(_candidates(case)):
         present = ~column.missing
-        if present.sum() < max(FEWEST_ROWS, 0.5 * len(present)) or column.kind == "time":
+        if not enough(int(present.sum()), len(present)) or column.kind == "time":
             continue
         values = column.values[present]
         said = _integers(values) if column.kind == "number" else _strings(column, values)
         if said is not None:
             severity, message = said
             remedy = "Leave the column out; if it names what several rows have in common, give it as groups."
-            found.append(Finding(IDENTIFIER, severity, column.name, message, remedy))
-    return found
+            found.append(Finding.of_column(IDENTIFIER, severity, column, message, remedy, leave_out=True))
+    return together(found)
 
 
 def time_stamp(case: Case) -> list[Finding]:
@@ -50,8 +55,9 @@ def time_stamp(case: Case) -> list[Finding]:
             f"Times from {_shown(first)} to {_shown(last)}, while rows are split regardless of time: "
             "a model that is to predict later rows is tested on earlier ones."
         )
-        remedy = 'If it is to be used on later rows, split by time: split="time".'
-        found.append(Finding(TIME, "note", column.name, message, remedy))
+        by_time = worded('split="time"', f"--time {column.name}")
+        remedy = f"If it is to be used on later rows, split by time: {by_time}."
+        found.append(Finding.of_column(TIME, "note", column, message, remedy))
     return found
 
 
@@ -68,10 +74,10 @@ def time_order(case: Case) -> list[Finding]:
         return []
     severity = "warning" if len(unordered) == 1 else "note"
     return [
-        Finding(
+        Finding.of_column(
             ORDER,
             severity,
-            column.name,
+            column,
             f"Rows are split by time in the order they come in, but {share:.0%} of them are earlier by this column than the "
             "row before: earlier rows are predicted from later ones.",
             "Sort the rows by time, the oldest first; if they are in order of another time, all is well.",
@@ -88,34 +94,31 @@ def _inversions(column: Column) -> float:
 
 
 def _integers(values: Array) -> tuple[str, str] | None:
-    if not np.isfinite(values).all() or (values != np.floor(values)).any():
+    how = of_numbers(values)
+    if how is None:
         return None
-    n, distinct = len(values), len(np.unique(values))
     low, high = float(values.min()), float(values.max())
-    expected = n * n / 2 / (high - low + 1)
-    steps = np.diff(values)
-    if distinct == n and ((steps > 0).all() or (steps < 0).all()):
+    if how == ORDERED:
         return "warning", f"Integers from {low:.0f} to {high:.0f}, each once, in the order of the rows."
-    if distinct >= 0.99 * n and expected >= COLLISIONS * (1 + n - distinct):
-        return "warning", f"{distinct:,} different integers in {n:,} rows, from {low:.0f} to {high:.0f}."
-    return None
+    distinct = len(np.unique(values))
+    return (
+        "warning",
+        f"{distinct:,} different integers in {len(values):,} rows, from {low:.0f} to {high:.0f}.",
+    )
 
 
 def _strings(column: Column, codes: Array) -> tuple[str, str] | None:
     levels = [level for level in column.levels if isinstance(level, (str, bytes))]
-    if len(np.unique(codes)) < 0.99 * len(codes) or len(levels) < len(column.levels):
+    if len(levels) < len(column.levels) or not levels:
         return None
-    words = [level.decode(errors="replace") if isinstance(level, bytes) else level for level in levels]
-    words = [word.strip() for word in words[:1000]]
-    if sum(len(word.split()) == 1 for word in words) < 0.95 * len(words):
+    how = of_words(levels, len(codes))
+    if how is None:
         return None
-    shown = f"for example {words[0][:LONGEST_WORD]}"
-    if all(UUID.fullmatch(word) for word in words):
+    shown = f"for example {plain_words(levels)[0][:LONGEST_WORD]}"
+    if how == UUIDS:
         return "warning", f"UUIDs, {len(levels):,} different ones in {len(codes):,} rows, {shown}."
     text = f"{len(levels):,} different words in {len(codes):,} rows, {shown}."
-    if sum(any(sign.isdigit() for sign in word) for word in words) >= 0.9 * len(words):
-        return "warning", text
-    return ("note", text) if max(map(len, words)) <= LONGEST_WORD else None
+    return ("note" if how == WORDS else "warning"), text
 
 
 def _candidates(case: Case) -> list[int]:

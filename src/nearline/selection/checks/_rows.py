@@ -8,6 +8,7 @@ from nearline.arrays import Array
 from nearline.selection.checks._case import Case, Concerned, Finding
 from nearline.selection.checks._keys import joint_keys
 from nearline.selection.checks._table import Table
+from nearline.words import worded
 
 HARMLESS = 0.01  # share of test rows that may have a twin in training
 FEWEST_TWINS = 3
@@ -80,7 +81,7 @@ def _in_folds(case: Case) -> list[Finding]:
     agree = _agreement(keys, case.targets, keys[rows], case.targets[rows], own=1)
     twins = _judged(Twins(rows, n_tested, agree), [case.table], rows)
     remedy = (
-        "Keep one of each, or give equal rows the same group (groups=) and split by group."
+        f"Keep one of each, or give equal rows the same group ({worded('groups=', '--groups')}) and split by group."
         if twins.severity == "warning"
         else "Nothing needs to be done; to be strict, keep one of each."
     )
@@ -105,7 +106,7 @@ def _in_test(case: Case, name: str) -> list[Finding]:
         agree = _agreement(train, case.targets, test[rows], case.test_targets[rows], own=0)
     twins = _judged(Twins(rows, len(test), agree), tables, case.table.n_rows + rows)
     remedy = (
-        _REMEDY[case.own_test]
+        _test_remedy(case.own_test)
         if twins.severity == "warning"
         else "Nothing needs to be done; to be strict, take them out of the training part."
     )
@@ -114,10 +115,11 @@ def _in_test(case: Case, name: str) -> list[Finding]:
     return [Finding.of_rows(name, twins.severity, concerned, message, remedy)]
 
 
-_REMEDY = {
-    True: "Take these rows out of the training part; the test part stays as it is.",
-    False: "Keep one of each before the split, or give equal rows the same group (groups=) and split by group.",
-}
+def _test_remedy(own_test: bool) -> str:
+    if own_test:
+        return "Take these rows out of the training part; the test part stays as it is."
+    given = f"give equal rows the same group ({worded('groups=', '--groups')})"
+    return f"Keep one of each before the split, or {given} and split by group."
 
 
 def _concerned(what: str, rows: Array, numbers: Array | None) -> Concerned:

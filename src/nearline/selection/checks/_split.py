@@ -6,6 +6,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.selection.checks._case import Case, Concerned, Finding, listed
+from nearline.words import worded
 
 GROUPS, RARE, UNSEEN = "groups-split", "rare-class", "unseen-class"
 
@@ -25,7 +26,8 @@ def groups_split(case: Case) -> list[Finding]:
     torn, where = _torn(case, train)
     if len(torn):
         message = f"{len(torn):,} of {len(np.unique(train)):,} groups {where}."
-        remedy = 'Fold by group (split="group", or scikit-learn\'s StratifiedGroupKFold).'
+        by_group = worded('split="group", or scikit-learn\'s StratifiedGroupKFold', "--groups COLUMN")
+        remedy = f"Fold by group ({by_group})."
         found.append(Finding.of_rows(GROUPS, "warning", _rows_of(case, train, torn), message, remedy))
     return found
 

@@ -2,7 +2,8 @@
 
 import datetime
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -24,6 +25,7 @@ class Column:
     kind: str  # "number", "category" or "time"
     values: Array  # (n,) float64 of a number, else codes
     levels: list[Any]  # what the codes stand for
+    place: int = 0  # among the columns
 
     @property
     def missing(self) -> Array:
@@ -53,16 +55,19 @@ class Table:
 
     def column(self, j: int, rows: Array | None = None) -> Column:
         """The column at place j, of the given rows."""
+        return replace(as_column(self.names[j], self._values(j, rows)), place=j)
+
+    def _values(self, j: int, rows: Array | None) -> Array:
         at = slice(None) if rows is None else rows
         if self.kind == "sparse":
             part = self.data[:, [j]] if rows is None else self.data[rows][:, [j]]
-            return as_column(self.names[j], part.toarray()[:, 0])
+            return np.asarray(part.toarray()[:, 0])
         if self.kind == "texts":
-            return as_column(self.names[j], self.data[at])
+            return np.asarray(self.data[at])
         if self.kind == "array":
-            return as_column(self.names[j], self.data[at, j])
+            return np.asarray(self.data[at, j])
         values = self.data[:, j] if isinstance(self.data, np.ndarray) else _plain(self.data, j)
-        return as_column(self.names[j], values[at])
+        return values[at]
 
     def ordered_as(self, other: "Table") -> "Table":
         """The same with a frame's columns in the other's order, if their names say how."""
@@ -73,8 +78,13 @@ class Table:
         return Table("frame", _safe_indexing(self.data, order, axis=1), other.names, self.n_rows)
 
 
-def as_table(X: Any) -> Table:
-    """X as a table; strings in one dimension are texts, a frame keeps its column names."""
+def as_table(X: Any, names: Sequence[str] | None = None) -> Table:
+    """X as a table; strings in one dimension are texts, a frame keeps its column names, an array may be given some."""
+    table = _as_table(X)
+    return table if names is None or len(names) != table.n_columns else replace(table, names=list(names))
+
+
+def _as_table(X: Any) -> Table:
     if issparse(X):
         return _sparse_table(X)
     columns = getattr(X, "columns", None)
@@ -183,4 +193,4 @@ def _plain(frame: Any, j: int) -> Array:
 
 
 def _numbered(n: int) -> list[str]:
-    return [f"column {j}" for j in range(n)]
+    return [f"column {j + 1}" for j in range(n)]

@@ -8,8 +8,9 @@ from scipy.sparse import csr_matrix
 from scipy.special import bdtrc
 
 from nearline.arrays import Array, is_sparse
-from nearline.selection.checks._case import Case, Finding
+from nearline.selection.checks._case import Case, Finding, together
 from nearline.selection.checks._table import Column
+from nearline.words import many
 
 NAME = "column-determines-target"
 SURE = 0.99  # share of the errors of always guessing the largest class that the column takes away: a warning
@@ -48,7 +49,7 @@ def column_determines_target(case: Case) -> list[Finding]:
     columns = case.columns(_promising(case, targets))
     judged = [_judge(column, targets, classes, first) for column in columns]
     found = [one for one in judged if one is not None]
-    return [finding for _, finding in sorted(found, key=lambda one: -one[0])]  # the surest first
+    return together([finding for _, finding in sorted(found, key=lambda one: -one[0])])  # the surest first
 
 
 def _judge(
@@ -58,7 +59,7 @@ def _judge(
     share = _presence(column, targets, classes)
     if share is not None:
         remedy = "Leave the column out if it becomes known only after the class, or because of it."
-        return 1.0, Finding(NAME, "warning", column.name, share, remedy)
+        return 1.0, Finding.of_column(NAME, "warning", column, share, remedy, leave_out=True)
     if len(np.unique(column.values)) > SELDOM * len(targets):
         # Copies of a row would tell each other's class by any column that has many values.
         column, targets = replace(column, values=column.values[first]), targets[first]
@@ -68,11 +69,12 @@ def _judge(
     if max(found.gain, found.slack) >= SURE:
         sure = len(targets) >= TRUSTED_ROWS
         remedy = "Leave the column out, unless it will be known, and as reliable, when the class is not."
-        return found.gain, Finding(NAME, "warning" if sure else "note", column.name, found.text, remedy)
+        severity = "warning" if sure else "note"
+        return found.gain, Finding.of_column(NAME, severity, column, found.text, remedy, leave_out=True)
     if found.gain < STRONG:
         return None
     remedy = "Make sure that it is known before the class is; if so, it is just a good column."
-    return found.gain, Finding(NAME, "note", column.name, found.text, remedy)
+    return found.gain, Finding.of_column(NAME, "note", column, found.text, remedy)
 
 
 def _evidence(column: Column, targets: Array, classes: list[object]) -> list[Evidence]:
@@ -149,7 +151,7 @@ def _indicator(counts: Array, classes: list[object]) -> Evidence:
     best = int(gains.max(axis=0).argmax())
     gain = float(gains.max())
     wrong = int(errors[:, best].min())
-    text = f"Its two values tell class {classes[best]} from all others with {wrong} errors in {counts.sum():,} rows."
+    text = f"Its two values tell class {classes[best]} from all others with {many(wrong, 'error')} in {counts.sum():,} rows."
     return Evidence(gain, gain, text)
 
 

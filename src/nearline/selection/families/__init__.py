@@ -30,6 +30,7 @@ from nearline.selection.families.kernels import (
 )
 from nearline.selection.families.neighbors import NearestNeighbors
 from nearline.selection.families.paths import LeastSquaresPath, Path
+from nearline.words import worded
 
 # In order of what they cost: where time is short, the first come first.
 FAMILIES: dict[str, Family] = {
@@ -115,7 +116,7 @@ def _matching(names: Any, preset: list[str], known: list[str], what: str) -> set
         matches = {name} if name in known else parts[0] or parts[1]
         if not matches:
             raise ValueError(
-                f"{what}: no family is called {name!r}. There are: {', '.join(map(repr, known))}."
+                f"{worded(what, f'--{what}')}: no family is called {name!r}. There are: {', '.join(map(repr, known))}."
             )
         found |= matches
     return found
