@@ -53,7 +53,7 @@ def simplex_projection(f):
     return [max(v - high, 0.0) for v in f]
 
 
-def risk(name, X, targets, W, b, alpha, l1, l2, weights=None):
+def risk(name, X, targets, W, b, alpha, l1, l2, weights=None, group=0.0):
     """alpha R(W) + weighted mean loss, row by row (R1)."""
     X = np.asarray(X.todense()) if hasattr(X, "todense") else np.asarray(X)
     weights = np.ones(len(X)) if weights is None else weights
@@ -62,6 +62,7 @@ def risk(name, X, targets, W, b, alpha, l1, l2, weights=None):
         for x, y, s in zip(X.astype(float), targets, weights)
     )
     penalty = l1 * float(np.abs(W).sum()) + 0.5 * l2 * float((W**2).sum())
+    penalty += group * sum(math.sqrt(sum(w * w for w in feature)) for feature in W.T)
     return alpha * penalty + total / float(np.sum(weights))
 
 

@@ -79,3 +79,14 @@ def test_what_is_listed_has_a_row(kind):
     rows = anchors(ROOT / "docs" / "what-it-does.md")
     without = [name for name in LISTS[kind] if f"{kind}-{name}" not in rows]
     assert not without, f"give each a row of docs/what-it-does.md with the anchor {kind}-NAME"
+
+
+@pytest.mark.parametrize("page", ["loss", "penalty", "solver"])
+def test_pages_on_extending_count_the_lines_of_their_example(page):
+    """What a piece of one's own takes, as the page says: lines of the first example up to the end of its class."""
+    text = (ROOT / "docs" / "extending" / f"{page}.md").read_text()
+    said = re.search(r"1 file, (\d+)\s+lines", text)
+    first = text.split("```python\n")[1].split("```")[0]
+    example = first[: first.index("\n\n", first.index("@dataclass"))]
+    code = [line for line in example.splitlines() if line.startswith((">>> ", "... ")) and line[4:].strip()]
+    assert int(said.group(1)) == len(code)

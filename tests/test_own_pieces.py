@@ -112,7 +112,7 @@ class GroupProx(GroupValue):
 
 
 @dataclass(frozen=True)
-class GroupL1(Regularizer):
+class TwoGroups(Regularizer):
     """|w_1..2|_2 + |w_3..5|_2, by its prox."""
 
     name: ClassVar[str] = "group-l1"
@@ -135,7 +135,7 @@ class DoubledL2(L2):
         return 10.0 * super().value(W)
 
 
-OWN_PENALTIES = [GroupValue(), GroupGradient(), GroupCurvature(), GroupProx(), GroupL1(), DoubledL2()]
+OWN_PENALTIES = [GroupValue(), GroupGradient(), GroupCurvature(), GroupProx(), TwoGroups(), DoubledL2()]
 
 
 def least(risk):
@@ -178,19 +178,19 @@ def test_a_penalty_of_ones_own_is_minimized_or_refused(regularizer):
     for solver in SOLVERS.values():
         reason = solver.refuses(risk)
         if reason is None:
-            found = minimize(risk, solver, tol=1e-6)
+            found = minimize(risk, solver, tol=3e-2 if solver.name == "sgd" else 1e-6)
             served.append(solver.name)
             assert found.converged, solver.name
-            assert found.value == pytest.approx(best, rel=1e-4), solver.name
+            assert found.value == pytest.approx(best, rel=1e-2 if solver.name == "sgd" else 1e-4), solver.name
         else:
             assert regularizer.name in reason
-    gradient = ["gradient-descent", "conjugate-gradient", "lbfgs"]
+    gradient = ["gradient-descent", "conjugate-gradient", "lbfgs", "sgd"]
     wanted = {
         "GroupValue": [],
         "GroupGradient": gradient,
-        "GroupCurvature": ["gradient-descent", "newton-cg", *gradient[1:]],
-        "GroupProx": ["fista"],
-        "GroupL1": ["fista"],
+        "GroupCurvature": ["gradient-descent", "newton", "irls", "newton-cg", *gradient[1:]],
+        "GroupProx": ["sgd", "fista"],
+        "TwoGroups": ["sgd", "fista"],
         "DoubledL2": [],
     }
     assert served == wanted[type(regularizer).__name__]
@@ -208,11 +208,60 @@ def test_what_no_solver_serves_is_refused(loss):
         minimize(Risk(X, y, loss=loss, regularizer=GroupValue(), alpha=0.1))
 
 
-def test_steps_of_sgd_refuse_a_penalty_that_they_do_not_know():
-    with pytest.raises(ValueError, match="'group' is not one of them"):
-        sgd_step(Params.zeros(1, 5), X[0], 1, eta=0.1, alpha=0.1, regularizer=GroupProx())
-    with pytest.raises(ValueError, match="'group' is not one of them"):
-        LinearClassifier(regularizer=GroupProx()).partial_fit(X, y, classes=[0, 1])
+def test_steps_of_sgd_take_a_penalty_by_its_prox_or_its_gradient():
+    W, G = rng.normal(size=(1, 5)), -X[0]  # of the hinge inside its margin
+    start = Params.of(0.01 * W, np.zeros(1))
+    settings = {"loss": "hinge", "eta": 0.1, "alpha": 0.5, "bias": False}
+    by_prox = sgd_step(start, X[0], 1, regularizer=GroupProx(), **settings)
+    np.testing.assert_allclose(by_prox.W, (start.W - 0.1 * G) / (1 + 0.05 * GroupProx.strengths))
+    by_slope = sgd_step(start, X[0], 1, regularizer=GroupGradient(), **settings)
+    np.testing.assert_allclose(by_slope.W, start.W - 0.1 * (G + 0.5 * GroupProx.strengths * start.W))
+    with pytest.raises(ValueError, match="'group' defines neither"):
+        sgd_step(start, X[0], 1, regularizer=GroupValue(), **settings)
+    with pytest.raises(ValueError, match="'group' defines neither"):
+        LinearClassifier(regularizer=GroupValue()).partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="l1_step='subgradient' is for an L1 penalty"):
+        sgd_step(start, X[0], 1, regularizer=GroupProx(), l1_step="subgradient", **settings)
+    assert LinearClassifier(regularizer=GroupProx()).partial_fit(X, y, classes=[0, 1]).score(X, y) > 0.7
+
+
+def test_newton_minimizes_a_penalty_of_ones_own_about_far_means():
+    """The Hessian is formed about the mean then, with the penalty's in the same coordinates."""
+    risk = Risk(X + 1e4, y, regularizer=GroupCurvature(), alpha=0.1)
+    found = minimize(risk, "newton", tol=1e-8)
+    assert found.converged
+    near = minimize(Risk(X, y, regularizer=GroupCurvature(), alpha=0.1), tol=1e-10)
+    assert found.value == pytest.approx(near.value, rel=1e-7)
+
+
+def test_a_path_without_a_largest_alpha_needs_a_grid():
+    with pytest.raises(
+        ValueError, match="'group' does not say at which alpha all weights are 0: give alphas="
+    ):
+        path(X, y, regularizer=GroupGradient())
+
+
+@pytest.mark.parametrize(
+    ("method", "formula", "sentence"),
+    [
+        ("prox", lambda self, W, step: W / (1.0 + 2.0 * step), "has a prox that does not minimize"),
+        (
+            "conjugate",
+            lambda self, V: 0.1 * float((V**2).sum()),
+            "conjugate that does not belong to its value",
+        ),
+        (
+            "conjugate",
+            lambda self, V: 0.0 if np.abs(V).max() <= 1 else np.inf,
+            "infinite where into_domain leads",
+        ),
+        ("gradient", lambda self, W: 2.0 * W, "gradient that is not the derivative"),
+    ],
+)
+def test_a_piece_that_contradicts_the_value_is_refused(method, formula, sentence):
+    wrong = type("Wrong", (GroupCurvature,), {method: formula})()
+    with pytest.raises(ValueError, match=sentence):
+        Risk(X, y, regularizer=wrong, alpha=0.1)
 
 
 def test_a_family_member_of_ones_own_is_served_by_all():
@@ -226,7 +275,7 @@ def test_a_family_member_of_ones_own_is_served_by_all():
 
     own = minimize(Risk(X, y, regularizer=Strong(), alpha=0.1), tol=1e-10)
     assert own.value == pytest.approx(minimize(Risk(X, y, alpha=0.4), tol=1e-10).value, rel=1e-8)
-    assert all(r.elastic is r for r in (L1(), L2(), ElasticNet(0.3)))
+    assert all(r.as_elastic(3) is r for r in (L1(), L2(), ElasticNet(0.3)))
 
 
 def test_a_path_takes_a_penalty_of_ones_own():
@@ -384,7 +433,7 @@ def test_a_value_from_a_mixin_beside_anothers_slopes_is_refused():
     penalty = type("TwiceL2", (TwiceValue, L2), {})()
     with pytest.raises(ValueError, match=r"'l2' \(TwiceL2\(\)\): give the penalty a gradient or a prox"):
         LinearClassifier(regularizer=penalty).fit(X, y)
-    with pytest.raises(ValueError, match=r"'l2' \(TwiceL2\(\)\): a loss with kinks needs one of"):
+    with pytest.raises(ValueError, match=r"'l2' \(TwiceL2\(\)\): give the penalty a gradient or a prox"):
         LinearClassifier("hinge", regularizer=penalty).fit(X, y)
     assert not any(penalty.knows(method) for method in ("gradient", "conjugate", "prox"))
 

@@ -187,4 +187,5 @@ def test_params_are_views_of_one_vector():
 
 
 def test_regularizer_names_are_known():
-    assert set(REGULARIZERS) == {"none", "l2", "l1", "elastic-net"}
+    assert set(REGULARIZERS) >= {"none", "l2", "l1", "elastic-net", "group-l1"}
+    assert all(regularizer.name == name for name, regularizer in REGULARIZERS.items())

@@ -22,6 +22,7 @@ _HOMES = {
     "L1": "nearline.regularizers",
     "L2": "nearline.regularizers",
     "ElasticNet": "nearline.regularizers",
+    "GroupL1": "nearline.regularizers",
     "Zero": "nearline.regularizers",
     "SOLVERS": "nearline.solvers",
     "Solution": "nearline.solvers",

@@ -173,7 +173,7 @@ class LinearClassifier(LinearModel):
     Parameters
     ----------
     loss : name or Loss; see ``nearline.LOSSES``.
-    regularizer : name ("none", "l2", "l1", "elastic-net") or Regularizer.
+    regularizer : name ("none", "l2", "l1", "elastic-net", "group-l1") or Regularizer.
     alpha : strength of the regularizer, a number >= 0; "1/n" is one over the sum of the weights, scikit-learn's C = 1
         (its C is 1 / (n alpha)).
     multiclass : "auto" | "joint" | "one-vs-rest"; auto is joint where the loss has a smooth joint form.
@@ -237,7 +237,7 @@ class LinearClassifier(LinearModel):
         scikit-learn's selectors ask for it: SelectFromModel keeps the non-zero weights of a model with 'l1'.
         """
         regularizer = named(self.regularizer, REGULARIZERS, Regularizer, "regularizer")
-        known = regularizer.elastic
+        known = regularizer.as_elastic(2)
         if known is None:
             return regularizer.name
         return {(True, False): "l1", (False, True): "l2", (True, True): "elasticnet"}.get(

@@ -4,36 +4,47 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from nearline.arrays import Array
 from nearline.inheritance import forget_derived
+from nearline.regularizers._check import check_pieces
 
 if TYPE_CHECKING:
     from nearline.regularizers.elastic import Elastic
 
 # What follows from the value of a penalty, so that it is not inherited where that is redefined.
-DERIVED = ("smooth", "gradient", "curvature_product", "prox", "conjugate", "into_domain", "largest_alpha")
+DERIVED = (
+    *("smooth", "gradient", "curvature_product", "prox", "by_feature"),
+    *("conjugate", "into_domain", "largest_alpha", "as_elastic"),
+)
 
 
 @dataclass(frozen=True)
 class Regularizer(ABC):
-    """A convex penalty R(W), zero at W = 0. To write one, give :meth:`value` and one of :meth:`gradient`, :meth:`prox`.
+    """A convex penalty R(W) >= 0, zero at W = 0. To write one, give :meth:`value` and one of :meth:`gradient`, :meth:`prox`.
 
-    With a gradient, L-BFGS, conjugate gradients and gradient descent serve it (with :meth:`curvature_product` Newton-CG
-    too); with a prox FISTA does. With :meth:`conjugate` fits end with a certified gap, else with a gradient test.
+    With a gradient, L-BFGS, conjugate gradients, gradient descent and SGD serve it, with :meth:`curvature_product`
+    Newton's method too; with a prox FISTA and SGD do. With :meth:`conjugate` (and :meth:`into_domain` where that is not
+    finite everywhere) fits end with a certified gap, else with a gradient test; with :meth:`largest_alpha` a path of
+    alphas chooses its own grid, else one must be given.
     """
 
     name: ClassVar[str]
+    by_feature: ClassVar[bool] = False  # R is a sum over features, so that prox takes a step for each as well
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         forget_derived(cls, ("value",), DERIVED)
 
-    @property
-    def elastic(self) -> "Elastic | None":
-        """This penalty, if it is l1 |W|_1 + (l2/2) |W|^2 and nothing else: what fast solvers read l1 and l2 of."""
+    def as_elastic(self, n_outputs: int) -> "Elastic | None":
+        """This penalty of K = n_outputs columns, if it is l1 |W|_1 + (l2/2) |W|^2 and nothing else.
+
+        That is all that fast solvers, which read l1 and l2, need to know of it.
+        """
         return None
+
+    def _is(self, cls: type["Regularizer"]) -> bool:
+        """Whether all formulas are those of a class, and none is one's own."""
+        return all(getattr(type(self), name) is getattr(cls, name) for name in ("value", *DERIVED))
 
     @property
     def smooth(self) -> bool:
@@ -43,19 +54,6 @@ class Regularizer(ABC):
     def knows(self, method: str) -> bool:
         """Whether one of the methods below that may be left out is written."""
         return getattr(type(self), method) is not getattr(Regularizer, method)
-
-    def check_slopes(self, shape: tuple[int, int]) -> None:
-        """Refuse a gradient that is not that of the value, at one place: the one may be inherited, the other one's own."""
-        if self.elastic is not None or not self.smooth:
-            return
-        W, V = np.random.default_rng(0).normal(size=(2, *shape))
-        gradient, h = self.gradient(W), 1e-6
-        slope = (self.value(W + h * V) - self.value(W - h * V)) / (2 * h)
-        if gradient is not None and not np.isclose(np.vdot(gradient, V), slope, rtol=1e-3, atol=1e-6):
-            raise ValueError(
-                f"Penalty {type(self).__name__} has a gradient that is not the derivative of its value: "
-                "define value and gradient together."
-            )
 
     @abstractmethod
     def value(self, W: Array) -> float:
@@ -69,8 +67,11 @@ class Regularizer(ABC):
         """Second derivative of R at W times V, (K, D); None if it is not known."""
         return None
 
-    def prox(self, W: Array, step: float) -> Array | None:
-        """argmin_V |V - W|^2 / 2 + step R(V); None if it is not known."""
+    def prox(self, W: Array, step: Any) -> Array | None:
+        """argmin_V |V - W|^2 / 2 + step R(V); None if it is not known.
+
+        ``step`` is a number; where :attr:`by_feature`, it may be an array (D,): sum_j step_j r(V_j) in place of step R(V).
+        """
         return None
 
     def conjugate(self, V: Array) -> float | None:
@@ -84,3 +85,8 @@ class Regularizer(ABC):
     def largest_alpha(self, gradient: Array) -> float | None:
         """Smallest alpha at which W = 0 is the solution, given the data gradient at W = 0 and the best bias."""
         return None
+
+    def check(self, shape: tuple[int, int]) -> None:
+        """Refuse pieces that contradict the value, at one place: one may be inherited, the other one's own."""
+        if self.as_elastic(shape[0]) is None and shape[1]:
+            check_pieces(self, shape)

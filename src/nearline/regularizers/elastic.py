@@ -1,13 +1,13 @@
 """The family R(W) = l1 |W|_1 + (l2/2) |W|^2: none, L2, L1 and elastic net."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from nearline.arrays import Array
 from nearline.kept import Real, kept
-from nearline.regularizers._base import DERIVED, Regularizer
+from nearline.regularizers._base import Regularizer
 
 
 @dataclass(frozen=True)
@@ -17,10 +17,10 @@ class Elastic(Regularizer):
     As a prior, alpha R(W) is minus the log density of W, up to a constant: L2 a Gaussian, L1 a Laplace distribution.
     """
 
-    @property
-    def elastic(self) -> "Elastic | None":
-        formulas = ("value", *DERIVED)
-        return self if all(getattr(type(self), f) is getattr(Elastic, f) for f in formulas) else None
+    by_feature: ClassVar[bool] = True
+
+    def as_elastic(self, n_outputs: int) -> "Elastic | None":
+        return self if self._is(Elastic) else None
 
     @property
     def l1(self) -> float:
@@ -50,7 +50,7 @@ class Elastic(Regularizer):
         """l2 V, of the smooth part."""
         return self.l2 * V
 
-    def prox(self, W: Array, step: float | Array) -> Array:
+    def prox(self, W: Array, step: Any) -> Array:
         """argmin_V |V - W|^2 / 2 + step R(V): soft-threshold, then shrink."""
         thresholded = np.sign(W) * np.maximum(np.abs(W) - step * self.l1, 0.0)
         return np.asarray(thresholded / (1.0 + step * self.l2))

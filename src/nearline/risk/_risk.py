@@ -12,7 +12,7 @@ from nearline.arrays import Array, Design, as_design, is_sparse
 from nearline.losses import Loss
 from nearline.params import Params
 from nearline.passes import ExactPasses, Passes, passes_for
-from nearline.regularizers import REGULARIZERS, Regularizer
+from nearline.regularizers import REGULARIZERS, Elastic, Regularizer
 from nearline.risk._certificate import dual_value, gradient_test
 from nearline.risk._given import named, strength
 from nearline.risk._objective import Objective
@@ -59,7 +59,7 @@ class Risk(Objective):
             raise ValueError(f"X must be rows by features (n, D), got an array of shape {self.X.shape}.")
         self.regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
         self._take(self.X.shape[0], targets, loss, alpha, weights, bias, n_classes)
-        self.regularizer.check_slopes((self.n_outputs, self.X.shape[1]))
+        self.regularizer.check((self.n_outputs, self.X.shape[1]))
         self.passes = passes_for(self.X, self.targets, self.weights, self.loss, self.n_outputs)
 
     def with_alpha(self, alpha: float | str) -> "Risk":
@@ -108,18 +108,22 @@ class Risk(Objective):
     @property
     def elastic(self) -> bool:
         """Whether the penalty is l1 |W|_1 + (l2/2) |W|^2 and nothing else, so that l1 and l2 say all about it."""
-        return self.alpha == 0 or self.regularizer.elastic is not None
+        return self.alpha == 0 or self._elastic is not None
+
+    @property
+    def _elastic(self) -> Elastic | None:
+        return self.regularizer.as_elastic(self.n_outputs)
 
     @property
     def l1(self) -> float:
         """alpha l1: strength of |W|_1 in the risk (0 for penalties that are not :attr:`elastic`)."""
-        known = self.regularizer.elastic
+        known = self._elastic
         return 0.0 if known is None else self.alpha * known.l1
 
     @property
     def l2(self) -> float:
         """alpha l2: strength of |W|^2 / 2 in the risk (0 for penalties that are not :attr:`elastic`)."""
-        known = self.regularizer.elastic
+        known = self._elastic
         return 0.0 if known is None else self.alpha * known.l2
 
     def add_penalty_gradient(self, W: Array, out: Array) -> None:
@@ -183,10 +187,17 @@ class Risk(Objective):
         """The Hessian of the smooth part as a matrix over ``params.flat`` (for small problems)."""
         H = self.passes.hessian(point.scores) / self.total_weight
         n_weights = self.n_outputs * self.n_features
-        H[np.arange(n_weights), np.arange(n_weights)] += self.l2
+        H[:n_weights, :n_weights] += self.penalty_hessian(point.params.W)
         if not self.bias:
             H[n_weights:] = H[:, n_weights:] = 0.0
         return H
+
+    def penalty_hessian(self, W: Array) -> Array:
+        """Second derivative of alpha R (of its smooth part) as a matrix over the weights."""
+        if self.elastic:
+            return np.diag(np.full(W.size, self.l2))
+        columns = [self.regularizer.curvature_product(W, unit.reshape(W.shape)) for unit in np.eye(W.size)]
+        return self.alpha * np.stack([np.ravel(column) for column in columns if column is not None])
 
     # -- what the certificate needs ---------------------------------------------------------------------------
 

@@ -48,8 +48,8 @@ def path(
     y : (n,) labels of any kind (class number c is the c-th of ``np.unique(y)``), or (n, K) label distributions.
     loss, regularizer : names or objects.
     alphas : the grid; by default ``n_alphas`` values, evenly spaced in log alpha, from the largest to ``ratio`` times
-        it. The largest is the smallest alpha at which all weights are zero (L1, elastic net); where there is none (L2),
-        the mean squared distance of the rows to their mean.
+        it. The largest is the smallest alpha at which all weights are zero (L1, elastic net, group L1); where there is
+        none (L2), the mean squared distance of the rows to their mean.
     weights, solver, tol, bias, relative_to : as for :class:`nearline.Risk` and :func:`nearline.minimize`.
 
     Examples
@@ -119,6 +119,11 @@ def _grid(risk: Risk, n_alphas: int, ratio: float) -> Array:
     # The derivative in b is zero but for rounding, which an offset of the features would multiply.
     mean = risk.passes.column_moments[0]
     largest = risk.regularizer.largest_alpha(gradient.W - np.outer(gradient.b, mean) * risk.bias)
+    if largest is None and not risk.elastic:
+        raise ValueError(
+            f"Penalty '{risk.regularizer.name}' does not say at which alpha all weights are 0: give alphas=, or define its "
+            "largest_alpha."
+        )
     if largest is None:
         largest = float((risk.passes.column_moments[1] ** 2).sum())
     if not np.isfinite(largest):

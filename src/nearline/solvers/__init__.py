@@ -18,7 +18,7 @@ from nearline.solvers._state import State, Status
 from nearline.solvers.closed_form import ClosedForm, RidgeFactorization
 from nearline.solvers.coordinate_descent import CoordinateDescent
 from nearline.solvers.dual import DualCoordinateDescent
-from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
+from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent, needs_gradient
 from nearline.solvers.fista import Fista
 from nearline.solvers.interior_point import InteriorPoint
 from nearline.solvers.linear_program import LinearProgram
@@ -95,11 +95,7 @@ def others(risk: Risk, tried: Solver) -> list[Solver]:
 
 def _unserved(risk: Risk) -> str:
     """Why no solver is willing: as a rule a penalty of one's own, which may have the name of a built-in one."""
-    able = (
-        "give the penalty a gradient or a prox, which it does not inherit where it redefines its value"
-        if risk.loss.smooth
-        else "a loss with kinks needs one of the penalties 'none', 'l2', 'l1', 'elastic-net' as they are"
-    )
+    able = "give the penalty a gradient or a prox, which it does not inherit where it redefines its value"
     return f"No solver serves loss '{risk.loss.name}' with '{risk.regularizer.name}' ({risk.regularizer!r}): {able}."
 
 
@@ -156,6 +152,7 @@ __all__ = [
     "certified",
     "choose",
     "minimize",
+    "needs_gradient",
     "others",
     "preference",
     "search_minimum",

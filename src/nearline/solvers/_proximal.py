@@ -4,6 +4,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.risk import Point, Risk
+from nearline.solvers._refusals import rounds_off
 
 
 def needs_smooth_loss(risk: Risk, name: str) -> str | None:
@@ -11,12 +12,8 @@ def needs_smooth_loss(risk: Risk, name: str) -> str | None:
     if risk.loss.refusal is not None:
         return f"{risk.loss.refusal}."
     if not risk.loss.smooth:
-        rounded = risk.loss.smoothed(1.0) is not None and not risk.unpenalized
-        other = (
-            "'smoothing'"
-            if rounded
-            else "'dual-coordinate-descent' (with an L2 penalty), 'linear-program' or 'sgd'"
-        )
+        plain = "'dual-coordinate-descent' (with an L2 penalty), 'linear-program' or 'sgd'"
+        other = "'smoothing'" if rounds_off(risk) else plain
         return f"Solver '{name}' needs a smooth loss and '{risk.loss.name}' has kinks: use {other}."
     return None
 
@@ -29,20 +26,21 @@ def inner(a: Array, b: Array) -> float:
 def estimated_gap(risk: Risk, point: Point) -> float | None:
     """About what P - D will be at the point, from the gradient that is known already; None where there is no gap.
 
-    With u the gradient of the loss, loss*(u) = u.f - loss(f), so that P - D needs no pass over the rows. For L1 u is
-    scaled by some t < 1 into the domain; loss*(t u) lies between its tangent and its chord, and the middle is taken.
+    With u the gradient of the loss, loss*(u) = u.f - loss(f), so that P - D needs no pass over the rows. Where the
+    penalty's conjugate is infinite (L1), u is scaled by some t < 1 into its domain; loss*(t u) lies between its tangent
+    and its chord, and the middle is taken.
     """
-    if risk.unpenalized or not risk.elastic:
+    if risk.unpenalized or not (risk.elastic or risk.regularizer.knows("conjugate")):
         return None
     W, b, slope_b = point.params.W, point.params.b, point.gradient.b
     # The bias will be at its best in the certificate: what it is off by now must not be multiplied by large means.
-    mean = risk.passes.column_moments[0] * risk.bias
-    V = point.gradient.W - risk.l2 * W - np.outer(slope_b, mean)
+    mean, pull = risk.passes.column_moments[0] * risk.bias, np.zeros_like(W)
+    risk.add_penalty_gradient(W, pull)
+    V = point.gradient.W - pull - np.outer(slope_b, mean)
     product = inner(V, W) + inner(slope_b, b + (W * mean).sum(axis=1))
-    if risk.l2 > 0:
-        excess = np.maximum(np.abs(V) - risk.l1, 0.0)
-        gap = point.penalty + product + inner(excess, excess) / (2.0 * risk.l2)
-    else:
-        t = min(1.0, risk.l1 / max(float(np.abs(V).max(initial=0.0)), np.finfo(float).tiny))
-        gap = point.penalty + t * product + 0.5 * (1.0 - t) * point.data_loss
+    V /= -risk.alpha
+    t = risk.regularizer.into_domain(V)
+    conjugate = risk.regularizer.conjugate(t * V)
+    assert conjugate is not None
+    gap = point.penalty + t * product + risk.alpha * conjugate + 0.5 * (1.0 - t) * point.data_loss
     return max(gap, 0.0)

@@ -7,13 +7,35 @@ def needs_elastic(risk: Risk, name: str) -> str | None:
     """Solvers that read l1 and l2 refuse all other penalties: they would minimize something else."""
     if risk.elastic:
         return None
-    penalty = risk.regularizer
-    able = [f"'{other}'" for other, need in (("lbfgs", "gradient"), ("fista", "prox")) if penalty.knows(need)]
-    served = able and risk.loss.smooth
+    able = who_can(risk)
     return (
-        f"Solver '{name}' serves penalties l1 |W|_1 + (l2/2) |W|^2 and '{penalty.name}' is not one of them: "
-        + (f"use {' or '.join(able)}." if served else "define its gradient or prox, and take a smooth loss.")
+        f"Solver '{name}' serves penalties l1 |W|_1 + (l2/2) |W|^2 and '{risk.regularizer.name}' is not one of them: "
+        + (f"use {able}." if able else "define its gradient or prox.")
     )
+
+
+def who_can(risk: Risk) -> str:
+    """Solvers for a penalty that is not elastic, by what it defines and what the loss is; empty if there is none."""
+    knows = risk.regularizer.knows
+    able = {
+        "'lbfgs'": risk.loss.smooth and knows("gradient"),
+        "'fista'": risk.loss.smooth and knows("prox"),
+        "'smoothing'": rounds_off(risk),
+        "'sgd'": not risk.loss.smooth and (knows("gradient") or knows("prox")),
+    }
+    return " or ".join(solver for solver, can in able.items() if can)
+
+
+def rounds_off(risk: Risk) -> bool:
+    """Whether 'smoothing' serves a loss with kinks under a penalty: it must be met by a prox, and certified."""
+    if risk.loss.smooth or risk.unpenalized or risk.loss.smoothed(1.0) is None:
+        return False
+    return proves_by_prox(risk)
+
+
+def proves_by_prox(risk: Risk) -> bool:
+    """Whether the penalty can be met by a prox, and a gap be certified."""
+    return risk.elastic or (risk.regularizer.knows("prox") and risk.regularizer.knows("conjugate"))
 
 
 def needs_piece(risk: Risk, name: str, method: str, what: str, able: str) -> str | None:

@@ -26,10 +26,10 @@ def needs_gradient(risk: Risk, name: str) -> str | None:
         other = "'dual-coordinate-descent' (with an L2 penalty) or 'sgd'"
         return f"Solver '{name}' needs a smooth loss and '{risk.loss.name}' has kinks: use {other}."
     if not (risk.elastic or risk.regularizer.knows("gradient")):
-        other = "define it, or use 'fista' if it has a prox"
+        other = "use 'fista'" if risk.regularizer.knows("prox") else "define it, or its prox for 'fista'"
         return f"Solver '{name}' needs the gradient of a penalty and '{risk.regularizer.name}' defines none: {other}."
     if not risk.smooth:
-        other = "'coordinate-descent' or 'fista'"
+        other = "'coordinate-descent' or 'fista'" if risk.elastic else "'fista'"
         return f"Solver '{name}' needs a smooth penalty and '{risk.regularizer.name}' has kinks: use {other}."
     return None
 

@@ -19,8 +19,8 @@ from nearline.solvers._state import State
 class Metric:
     """Lengths in which features of any scale and offset look alike: |(V, c)|^2 = |V unit|^2 + |c|^2, c = b + W mean.
 
-    The penalty is a sum over single weights, so its prox is as simple in this metric as in the plain one: weight j has
-    the step 1 / (L unit_j^2). The offset c is a change of the bias alone, which no penalty sees. Hence the method is
+    Where the penalty is a sum over features, its prox is as simple in this metric as in the plain one: feature j has the
+    step 1 / (L unit_j^2). The offset c is a change of the bias alone, which no penalty sees. Hence the method is
     exact for the risk as it is; only its speed depends on the metric.
     """
 
@@ -29,8 +29,9 @@ class Metric:
         self.mean = mean if risk.bias else np.zeros_like(mean)
         unit = risk.passes.column_scale if risk.bias else np.sqrt(mean**2 + deviation**2)
         square = np.where(unit > 0, unit, 1.0) ** 2
-        # A penalty that couples weights has its prox in plain lengths only.
-        self.square = square if risk.elastic else np.full_like(square, square.mean())
+        # A penalty that couples features has its prox in plain lengths only.
+        plain = risk.alpha > 0 and not risk.regularizer.by_feature
+        self.square = np.full_like(square, square.mean()) if plain else square
         self.bias = float(risk.bias)
 
     def offset(self, params: Params) -> Array:
@@ -52,10 +53,8 @@ class Metric:
     def _prox(self, risk: Risk, W: Array, step: Array) -> Array:
         if risk.alpha == 0:
             return W
-        known = risk.regularizer.elastic
-        if known is not None:
-            return known.prox(W, risk.alpha * step)
-        nearest = risk.regularizer.prox(W, risk.alpha * float(step[0]))
+        by_feature = risk.regularizer.by_feature
+        nearest = risk.regularizer.prox(W, risk.alpha * (step if by_feature else float(step[0])))
         assert nearest is not None  # else the risk was refused
         return nearest
 

@@ -16,7 +16,7 @@ from nearline.solvers._conditioning import Coordinates
 from nearline.solvers._goal import Goal
 from nearline.solvers._groups import Groups, dots, ratio
 from nearline.solvers._line_search import wolfe
-from nearline.solvers._refusals import needs_elastic, needs_piece
+from nearline.solvers._refusals import needs_piece
 from nearline.solvers._sampling import standardized_rows
 from nearline.solvers._state import State
 from nearline.solvers.first_order import RayState, advance, needs_gradient
@@ -32,7 +32,7 @@ def needs_curvature(risk: Risk, name: str) -> str | None:
         return (
             f"Solver '{name}' needs second derivatives and loss '{risk.loss.name}' defines none: use 'lbfgs'."
         )
-    return reason
+    return reason or needs_piece(risk, name, "curvature_product", "second derivatives", "'lbfgs'")
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Newton(Solver):
         return True
 
     def refuses(self, risk: Risk) -> str | None:
-        reason = needs_curvature(risk, self.name) or needs_elastic(risk, self.name)
+        reason = needs_curvature(risk, self.name)
         size = risk.n_outputs * (risk.n_features + 1)
         if reason is None and size > LARGEST_HESSIAN:
             memory = f"{8e-9 * size * size:.1f} GB"
@@ -80,9 +80,8 @@ class Newton(Solver):
         H = state.centered.hessian(state.point.scores) / risk.total_weight
         H[:, n_weights:] /= state.coordinates.unit_b
         H[n_weights:] /= state.coordinates.unit_b
-        H[np.arange(n_weights), np.arange(n_weights)] += np.tile(
-            risk.l2 / state.coordinates.unit**2, risk.n_outputs
-        )
+        units = np.tile(state.coordinates.unit, risk.n_outputs)
+        H[:n_weights, :n_weights] += risk.penalty_hessian(state.point.params.W) / np.outer(units, units)
         return H
 
     def solution(self, H: Array, gradient: Array, place: Array) -> Array:
@@ -148,9 +147,7 @@ class NewtonCG(Solver):
         return True
 
     def refuses(self, risk: Risk) -> str | None:
-        return needs_curvature(risk, self.name) or needs_piece(
-            risk, self.name, "curvature_product", "second derivatives", "'lbfgs'"
-        )
+        return needs_curvature(risk, self.name)
 
     def start(self, risk: Risk, params: Params, goal: Goal) -> NewtonCgState:
         point, coordinates = risk.at(params), Coordinates(risk)

@@ -8,11 +8,12 @@ import numpy as np
 from nearline.arrays import Design
 from nearline.params import Params
 from nearline.risk import Risk
-from nearline.solvers._base import Solver, minimize
+from nearline.solvers._base import Solver, first_willing, minimize
 from nearline.solvers._goal import Goal
-from nearline.solvers._refusals import needs_elastic
+from nearline.solvers._refusals import needs_elastic, proves_by_prox
 from nearline.solvers._state import State
 from nearline.solvers.coordinate_descent import CoordinateDescent
+from nearline.solvers.fista import Fista
 from nearline.solvers.newton import Newton
 
 
@@ -33,8 +34,7 @@ class Smoothing(Solver):
 
     The hinge becomes phi_mu(z) = max over a in [-1, 0] of a (z - 1) - (mu/2) a^2, the joint hinge losses likewise. Its
     slopes are duals of the hinge itself, so that they certify the fit: the gap is at most that of the rounded risk and
-    mu/2 (for each other class, with Weston-Watkins). One iteration minimizes one rounded risk by coordinate descent,
-    then mu falls tenfold.
+    mu/2 (for each other class, with Weston-Watkins). One iteration minimizes one rounded risk, then mu falls tenfold.
     """
 
     name: ClassVar[str] = "smoothing"
@@ -43,7 +43,7 @@ class Smoothing(Solver):
     def refuses(self, risk: Risk) -> str | None:
         if risk.loss.refusal is not None:
             return f"{risk.loss.refusal}."
-        if not risk.elastic:
+        if not proves_by_prox(risk):
             return needs_elastic(risk, self.name)
         if risk.loss.smooth:
             return (
@@ -100,4 +100,6 @@ class Smoothing(Solver):
 
 def _inner(rounded: Risk) -> Solver:
     """Who minimizes the rounded risk: Newton's method, whose coordinates take features of any scale, where it can."""
-    return CoordinateDescent() if Newton().refuses(rounded) is not None else Newton()
+    able = first_willing(rounded, (Newton(), CoordinateDescent(), Fista()))
+    assert able is not None
+    return able

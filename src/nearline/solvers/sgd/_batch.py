@@ -10,6 +10,7 @@ from nearline import _core
 from nearline.arrays import Array, Design, is_sparse
 from nearline.losses import Loss
 from nearline.solvers.sgd._progress import Duals, Progress
+from nearline.solvers.sgd._pull import Pull
 from nearline.solvers.sgd._steps import take_step
 
 
@@ -21,8 +22,7 @@ class Batch:
     targets: Array
     weights: Array
     loss: Loss
-    l1: float
-    l2: float
+    pull: Pull
     bias: bool
     order: Array
     back_product: Callable[[Array], Array] | None = None  # G -> G^T X, where it is fast
@@ -32,15 +32,16 @@ class Batch:
         """How many numbers X stores."""
         return int(self.X.nnz if is_sparse(self.X) else self.X.size)
 
-    def safe_eta(self) -> float:
-        """1 / (steepness max |x|^2 + l2): below it no step overshoots."""
+    def safe_eta(self, n_outputs: int) -> float:
+        """1 / (steepness max |x|^2 + that of the penalty): below it no step overshoots."""
         square = _core.largest_square_norm(rows_of(self.X)) + float(self.bias)
-        return float(1.0 / max(self.loss.own.steepness * square + self.l2, 1e-300))
+        bends = self.loss.own.steepness * square + self.pull.steepness((n_outputs, self.X.shape[1]))
+        return float(1.0 / max(bends, 1e-300))
 
     def run(self, progress: Progress, size: int, etas: Array, shares: Array, duals: Duals | None) -> None:
         """All steps, ``size`` rows each; in the compiled core if it knows the loss, else in NumPy."""
         labels, name = self.targets.ndim == 1, self.loss.compiled
-        if name is None or not (labels or self.loss.own.distributions):
+        if name is None or self.pull.other is not None or not (labels or self.loss.own.distributions):
             self._run_numpy(progress, size, etas, shares, duals)
             return
         K = progress.params.n_outputs
@@ -57,8 +58,8 @@ class Batch:
             size,
             etas,
             shares,
-            self.l1,
-            self.l2,
+            self.pull.l1,
+            self.pull.l2,
             self.bias,
             progress.params.W,
             progress.params.b,
@@ -82,8 +83,7 @@ class Batch:
                 self.weights[rows],
                 self.loss,
                 eta,
-                self.l1,
-                self.l2,
+                self.pull,
                 self.bias,
             )
             share = shares[step] if len(shares) else 1.0

@@ -15,11 +15,11 @@ from nearline.risk import Risk, named
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
 from nearline.solvers._mean_gradient import with_mean_gradient
-from nearline.solvers._refusals import needs_elastic
 from nearline.solvers._state import State
 from nearline.solvers.sgd._batch import Batch
 from nearline.solvers.sgd._progress import Duals, Progress
-from nearline.solvers.sgd._steps import check_eta, strengths
+from nearline.solvers.sgd._pull import Pull, refusal
+from nearline.solvers.sgd._steps import check_eta
 from nearline.solvers.sgd._zeros import with_zeros
 from nearline.targets import checked_targets
 
@@ -66,6 +66,8 @@ class SGD(Solver):
     Step t, over a batch with mean gradient G (of the data loss, in W) and g (in b), see :func:`sgd_step`:
 
         W <- soft((1 - eta_t alpha l2) W - eta_t G, eta_t alpha l1),     b <- b - eta_t g
+
+    (of a penalty of another kind: W <- prox(W - eta_t G, eta_t alpha R), or a step along its gradient)
 
     Parameters
     ----------
@@ -128,7 +130,9 @@ class SGD(Solver):
     # -- a risk ----------------------------------------------------------------------------------------------
 
     def refuses(self, risk: Risk) -> str | None:
-        return needs_elastic(risk, self.name) if risk.loss.refusal is None else f"{risk.loss.refusal}."
+        if risk.loss.refusal is not None:
+            return f"{risk.loss.refusal}."
+        return None if risk.elastic else refusal(risk.regularizer)
 
     def start(self, risk: Risk, params: Params, goal: Goal) -> SGDState:
         visited = np.flatnonzero(risk.weights > 0)
@@ -138,15 +142,14 @@ class SGD(Solver):
             risk.targets,
             weights,
             risk.loss,
-            risk.l1,
-            risk.l2,
+            Pull.of(risk.regularizer, risk.alpha, risk.n_outputs),
             risk.bias,
             visited,
             risk.passes.back_product,
         )
         duals = None if risk.loss.smooth else Duals.zeros(risk.n_rows, risk.n_outputs)
         progress = self.begin(params)
-        progress.eta = self._first_eta(rows)
+        progress.eta = self._first_eta(rows, params)
         return SGDState(
             risk.scored(params),
             None if duals is None else duals.mean,
@@ -182,10 +185,10 @@ class SGD(Solver):
         """The risk at the answer, and duals for its certificate."""
         look = risk.at if risk.unpenalized else risk.scored  # a gradient costs another product with X
         state.duals = None if state.row_duals is None else state.row_duals.mean
-        if risk.l1 > 0 and self.averaged:
+        if state.rows.pull.kinks and self.averaged:
             state.point = with_zeros(risk, state.progress.mean, state.progress.params, state.duals)
         else:
-            state.point = look(self.answer(state.progress, risk.l1))
+            state.point = look(self.answer(state.progress, state.rows.pull))
         check_finite(state.point.value, state.progress, state.rows)
         state.estimate = None
         if state.duals is not None and risk.unpenalized:
@@ -212,12 +215,12 @@ class SGD(Solver):
         """Progress at ``params``; ``t`` is the number of steps that led there, for the schedule."""
         return Progress(params.copy(), params.like(np.zeros_like(params.flat)), t=t, since=t)
 
-    def answer(self, progress: Progress, l1: float) -> Params:
+    def answer(self, progress: Progress, pull: Pull) -> Params:
         """The parameters to use: the mean of the iterates or the last one, as ``averaged`` says."""
         if not self.averaged:
             return progress.params.copy()
         mean = progress.mean
-        if l1 > 0:
+        if pull.kinks:
             mean.W[progress.params.W == 0] = 0.0
         return mean
 
@@ -246,17 +249,17 @@ class SGD(Solver):
         regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
         X, targets = as_design(X), checked_targets(targets, loss.label_count(progress.params.n_outputs))
         weights = np.ones(X.shape[0]) if weights is None else contiguous(weights, np.float64)
-        l1, l2 = strengths(regularizer, alpha)
-        batch = Batch(X, targets, weights, loss, l1, l2, bias, np.flatnonzero(weights > 0))
-        eta = self._first_eta(batch)
+        pull = Pull.of(regularizer, alpha, progress.params.n_outputs)
+        batch = Batch(X, targets, weights, loss, pull, bias, np.flatnonzero(weights > 0))
+        eta = self._first_eta(batch, progress.params)
         progress.eta = eta if progress.eta is None else min(eta, progress.eta)
         schedule = "optimal" if self.schedule in ("auto", "adaptive") else self.schedule
         self._advance(progress, batch, None, schedule, 1e-4)
-        return self.answer(progress, l1)
+        return self.answer(progress, pull)
 
-    def _first_eta(self, batch: Batch) -> float:
-        eta = batch.safe_eta() if self.eta is None else self.eta
-        check_eta(eta, batch.l2)
+    def _first_eta(self, batch: Batch, params: Params) -> float:
+        eta = batch.safe_eta(params.n_outputs) if self.eta is None else self.eta
+        check_eta(eta, batch.pull.l2)
         return eta
 
     def _advance(
@@ -266,7 +269,7 @@ class SGD(Solver):
         assert progress.eta is not None
         t = progress.t + np.arange(-(-len(batch.order) // self.batch_size), dtype=np.float64)
         decay = default_decay * self.batch_size if self.decay is None else self.decay
-        etas = SCHEDULES[schedule](progress.eta, batch.l2, decay, t)
+        etas = SCHEDULES[schedule](progress.eta, batch.pull.l2, decay, t)
         shares = t - progress.since + 1.0 if self.averaged else np.empty(0)
         batch.run(progress, self.batch_size, etas, shares, duals)
         progress.t += len(t)
@@ -279,5 +282,5 @@ def check_finite(numbers: Any, progress: Progress, batch: Batch) -> None:
     if not np.isfinite(numbers).all():
         raise ValueError(
             f"SGD diverged with eta = {progress.eta:g}: a step that is safe for these rows is "
-            f"{batch.safe_eta():g}. Give a smaller eta, or eta=None to have it chosen."
+            f"{batch.safe_eta(progress.params.n_outputs):g}. Give a smaller eta, or eta=None to have it chosen."
         )

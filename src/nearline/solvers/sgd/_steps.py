@@ -9,6 +9,7 @@ from nearline.losses import LOSSES, Loss
 from nearline.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import named
+from nearline.solvers.sgd._pull import Pull
 from nearline.targets import checked_targets
 
 
@@ -32,7 +33,8 @@ def sgd_step(
         W_new = soft((1 - eta alpha l2) W - eta G, eta alpha l1),     b_new = b - eta g
 
     where soft(w, c) = sign(w) max(|w| - c, 0) gives exact zeros. ``l1_step="subgradient"`` is the textbook's
-    W_new = (1 - eta alpha l2) W - eta G - eta alpha l1 sign(W) instead. The bias takes the data step only.
+    W_new = (1 - eta alpha l2) W - eta G - eta alpha l1 sign(W) instead. The bias takes the data step only. Of any other
+    penalty R it is W_new = prox(W - eta G, eta alpha R), or W - eta (G + alpha R'(W)) where R has no prox.
 
     Parameters
     ----------
@@ -50,8 +52,8 @@ def sgd_step(
     """
     loss = named(loss, LOSSES, Loss, "loss")
     regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
-    l1, l2 = strengths(regularizer, alpha)
-    check_eta(eta, l2)
+    pull = Pull.of(regularizer, alpha, params.n_outputs)
+    check_eta(eta, pull.l2)
     if l1_step not in ("proximal", "subgradient"):
         raise ValueError(f"l1_step must be 'proximal' or 'subgradient', got {l1_step!r}.")
     X = as_design(x if is_sparse(x) else np.atleast_2d(np.asarray(x, dtype=np.float64)))
@@ -61,7 +63,7 @@ def sgd_step(
     if len(targets) != X.shape[0]:
         raise ValueError(f"x has {X.shape[0]} rows but y {len(targets)} targets: give one for each row.")
     shares = np.ones(X.shape[0]) if weights is None else np.atleast_1d(np.asarray(weights, dtype=np.float64))
-    return take_step(params, X, targets, shares, loss, eta, l1, l2, bias, l1_step)[0]
+    return take_step(params, X, targets, shares, loss, eta, pull, bias, l1_step)[0]
 
 
 def take_step(
@@ -71,8 +73,7 @@ def take_step(
     weights: Array,
     loss: Loss,
     eta: float,
-    l1: float,
-    l2: float,
+    pull: Pull,
     bias: bool,
     l1_step: str = "proximal",
 ) -> tuple[Params, Array]:
@@ -81,25 +82,10 @@ def take_step(
     gradients = loss.value_and_gradient(scores, targets)[1]
     G = gradients * weights[:, None] / len(weights)
     new = params.copy()
-    new.W[...] = (1.0 - eta * l2) * params.W - eta * np.asarray(X.T @ G).T
-    if l1_step == "subgradient":
-        new.W[...] -= eta * l1 * np.sign(params.W)
-    elif l1 > 0:
-        new.W[...] = np.sign(new.W) * np.maximum(np.abs(new.W) - eta * l1, 0.0)
+    new.W[...] = pull.moved(params.W, np.asarray(X.T @ G).T, eta, l1_step)
     if bias:
         new.b[:] -= eta * G.sum(axis=0)
     return new, gradients
-
-
-def strengths(regularizer: Regularizer, alpha: float) -> tuple[float, float]:
-    """alpha l1 and alpha l2, which are all that the steps know of a penalty."""
-    known = regularizer.elastic
-    if known is None:
-        raise ValueError(
-            f"Steps of SGD serve penalties l1 |W|_1 + (l2/2) |W|^2 and '{regularizer.name}' is not one of them: minimize "
-            "the risk by 'lbfgs' (which needs its gradient) or 'fista' (its prox)."
-        )
-    return alpha * known.l1, alpha * known.l2
 
 
 def check_eta(eta: float, l2: float) -> None:
