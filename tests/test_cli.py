@@ -113,7 +113,8 @@ def test_json_alone(penguins, tmp_path, capsys):
 def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
     base = ["try", penguins, "-t", "species", *FAST]
     assert (
-        run([*base, "--groups", "island", "--cv", "2", "--test", "none", "--out", str(tmp_path / "a")]) == 0
+        run([*base, "--groups", "island", "--folds", "2", "--test", "none", "--out", str(tmp_path / "a")])
+        == 0
     )
     assert run([*base, "--time", "year", "--out", str(tmp_path / "b")]) == 0
     assert run([*base, "--test", penguins, "--out", str(tmp_path / "c")]) == 0
@@ -135,7 +136,7 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
         (["try", "DATA", "-t", "species", "--groups", "island", "--time", "year"], 2, "exclude each other"),
         (["try", "DATA", "-t", "species", "--out", "FULL"], 1, "has files already"),
         (["bogus"], 2, "No such command"),
-        (["try", "DATA", "--folds", "3"], 2, "No such option"),
+        (["try", "DATA", "--holds", "3"], 2, "No such option"),
         (["predict", "DATA", "DATA"], 1, "model file"),
         (["try", "DATA", "-t", "species", "--test", "1.5"], 2, "a share between 0 and 1"),
         (["try", "DATA", "-t", "species", "--test", "no.csv"], 2, "there is no file no.csv"),
@@ -163,25 +164,25 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
         (["path", "DATA", "-t", "species", "--loss", "huber"], 2, "There is no loss 'huber'"),
         # these are refused before data are read
         (["try", "nothing.csv", "--preset", "fast"], 2, "Unknown preset 'fast'"),
-        (["try", "nothing.csv", "--metric", "beauty"], 2, "Unknown --metric 'beauty'"),
+        (["try", "nothing.csv", "--scoring", "beauty"], 2, "Unknown --scoring 'beauty'"),
         (["try", "nothing.csv", "--exclude", "forest"], 2, "--exclude: no family is called 'forest'"),
         (["try", "nothing.csv", "--include", "majority", "--exclude", "majority"], 2, "leave one in"),
-        (["try", "nothing.csv", "--cv", "1"], 2, "--cv must be a whole number >= 2"),
+        (["try", "nothing.csv", "--folds", "1"], 2, "--folds must be a whole number >= 2"),
         (["try", "nothing.csv", "--jobs", "0"], 2, "--jobs must be a whole number >= 1"),
         (["try", "nothing.csv", "--time-limit", "0"], 2, "--time-limit must be a number of seconds > 0"),
-        (["sweep", "nothing.csv", "--metrics", "l9"], 2, "There is no 'l9' for --metrics"),
+        (["sweep", "nothing.csv", "--metric", "l9"], 2, "There is no 'l9' for --metric"),
         (["sweep", "nothing.csv", "--weights", "heavy"], 2, "There is no 'heavy' for --weights"),
-        (["sweep", "nothing.csv", "--cv", "1"], 2, "--cv must be a whole number >= 2"),
-        (["path", "nothing.csv", "--penalty", "l3"], 2, "There is no penalty 'l3'"),
+        (["sweep", "nothing.csv", "--folds", "1"], 2, "--folds must be a whole number >= 2"),
+        (["path", "nothing.csv", "--regularizer", "l3"], 2, "There is no regularizer 'l3'"),
         (["path", "nothing.csv", "--alphas", "-1"], 2, "--alphas must be finite numbers >= 0"),
-        (["path", "nothing.csv", "--cv", "1"], 2, "--cv must be a whole number >= 2"),
+        (["path", "nothing.csv", "--folds", "1"], 2, "--folds must be a whole number >= 2"),
         (["try", "DATA", "-t", "species", "--out", "DATA/sub"], 1, "cannot be written"),
         # times that cannot be put in order
         (["try", "DATA", "-t", "species", "--time", "island"], 2, "convert the column to ISO dates"),
         (["try", "DATA", "-t", "species", "--time", "body_mass_g"], 1, "2 rows without a time"),
         # words of the command line
         (["try", "DATA", "-t", "species", "--test", "0.001"], 1, "or --test none"),
-        (["try", "DATA", "-t", "species", "--groups", "island", *FAST], 1, "take fewer folds (--cv 2)"),
+        (["try", "DATA", "-t", "species", "--groups", "island", *FAST], 1, "take fewer folds (--folds 2)"),
     ],
 )
 def test_mistakes_are_answered_with_a_sentence(
@@ -461,3 +462,18 @@ def test_nothing_asked_is_help(capsys):
     assert alone == capsys.readouterr()
     assert alone.out.startswith("Usage: nearline")
     assert "\n  try " in alone.out
+
+
+@pytest.mark.parametrize(
+    ("command", "old", "new"),
+    [
+        ("try", "--cv", "--folds"),
+        ("try", "--metric", "--scoring"),
+        ("try", "--seed", "--random-state"),
+        ("sweep", "--metrics", "--metric"),
+        ("path", "--penalty", "--regularizer"),
+    ],
+)
+def test_options_with_old_names_are_refused_with_the_new_one(command, old, new, capsys):
+    assert run([command, "nothing.csv", old, "5"]) == 2
+    assert f"{old} is called {new} now." in capsys.readouterr().err

@@ -29,7 +29,7 @@ def test_sweep_gives_table_and_picture(iris, tmp_path, capsys):
     from sklearn.preprocessing import StandardScaler
 
     out = tmp_path / "k.svg"
-    arguments = ["sweep", iris, "-t", "kind", "--ks", "1,5,25", "--metrics", "l2,l1", "--out", str(out)]
+    arguments = ["sweep", iris, "-t", "kind", "--ks", "1,5,25", "--metric", "l2,l1", "--out", str(out)]
     assert run([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     X, y = load_iris(return_X_y=True)
@@ -44,7 +44,7 @@ def test_sweep_gives_table_and_picture(iris, tmp_path, capsys):
     assert f"best mean: k = {truth.best['n_neighbors']}" in said
     assert "150 rows, 4 columns" in said
     assert f"picture: {out}" in said
-    assert run(["sweep", iris, "-t", "kind", "--cv", "leave-one-out", "--out", str(out)]) == 0
+    assert run(["sweep", iris, "-t", "kind", "--folds", "leave-one-out", "--out", str(out)]) == 0
 
 
 def test_path_gives_table_and_picture(iris, tmp_path, capsys):
@@ -58,7 +58,7 @@ def test_path_gives_table_and_picture(iris, tmp_path, capsys):
     truth = path_scores(LogisticRegression(), X, y, [1, 0.01, 0.0001], transformer=StandardScaler())
     assert found["best"] == truth.alphas[truth.best]
     assert [row["mean"] for row in found["rows"]] == pytest.approx(truth.mean.tolist(), abs=0.01)
-    assert run([*arguments, "--loss", "squared-hinge", "--penalty", "l1"]) == 0
+    assert run([*arguments, "--loss", "squared-hinge", "--regularizer", "l1"]) == 0
     said = capsys.readouterr().out
     assert "squared-hinge, l1; rows as standardized" in said
     assert "one standard error" in said

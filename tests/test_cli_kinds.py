@@ -18,7 +18,7 @@ from nearline import TryThemAll
 from nearline.cli._app import run
 from nearline.report import facts_of
 
-QUICK = ["--preset", "quick", "--include", "nearest centroid", "--cv", "2", "--quiet"]
+QUICK = ["--preset", "quick", "--include", "nearest centroid", "--folds", "2", "--quiet"]
 RNG = np.random.default_rng(0)
 
 

@@ -12,7 +12,7 @@ pytest.importorskip("polars")
 from nearline.cli._app import run
 from nearline.data import read, row_lines
 
-NEAREST = ["--include", "k-NN, L2", "--preset", "quick", "--cv", "2", "--quiet"]
+NEAREST = ["--include", "k-NN, L2", "--preset", "quick", "--folds", "2", "--quiet"]
 
 
 def rows_of(n=60):

@@ -11,7 +11,7 @@ pytest.importorskip("polars")
 
 from nearline.cli._app import run
 
-FAST = ["--preset", "quick", "--include", "nearest centroid,naive Bayes", "--cv", "3", "-q"]
+FAST = ["--preset", "quick", "--include", "nearest centroid,naive Bayes", "--folds", "3", "-q"]
 # file or folder, options, least accuracy on the test rows
 FILES = [
     ("tabular_mixed/titanic3.csv", ["-t", "survived", "--drop", "boat,body"], 0.65),

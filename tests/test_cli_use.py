@@ -301,7 +301,7 @@ def test_formats_that_are_read_at_once(name, text, how, tmp_path, capsys):
     import shlex
 
     (tmp_path / name).write_text(text)
-    made = ["try", str(tmp_path / name), *how, "--cv", "2", "-q", "--out", str(tmp_path / "out")]
+    made = ["try", str(tmp_path / name), *how, "--folds", "2", "-q", "--out", str(tmp_path / "out")]
     assert run(made) == 0, capsys.readouterr().err
     lines = capsys.readouterr().out.splitlines()
     for line in lines[-2:]:
@@ -314,7 +314,7 @@ def test_formats_that_are_read_at_once(name, text, how, tmp_path, capsys):
 def test_sequences_without_labels_are_predicted(tmp_path, capsys):
     (tmp_path / "a.fasta").write_text(SEQUENCES)
     (tmp_path / "new.fasta").write_text(">x\nACGTACGT\n>y\nCGTCGTCGT\n")
-    made = ["try", str(tmp_path / "a.fasta"), "-t", "last", "--preset", "quick", "--cv", "2", "-q"]
+    made = ["try", str(tmp_path / "a.fasta"), "-t", "last", "--preset", "quick", "--folds", "2", "-q"]
     assert run([*made, "--out", str(tmp_path / "out")]) == 0
     capsys.readouterr()
     assert run(["predict", str(tmp_path / "out" / "model.nearline"), str(tmp_path / "new.fasta")]) == 0
@@ -357,7 +357,7 @@ def test_inspect_finds_damage(folder, damage, said, tmp_path, capsys):
 def test_rows_are_not_left_out_silently(tmp_path, capsys):
     (tmp_path / "a.fasta").write_text(SEQUENCES)
     (tmp_path / "half.fasta").write_text(">x|pos\nACGT\n>y|\nCGTCGT\n")
-    made = ["try", str(tmp_path / "a.fasta"), "-t", "last", "--preset", "quick", "--cv", "2", "-q"]
+    made = ["try", str(tmp_path / "a.fasta"), "-t", "last", "--preset", "quick", "--folds", "2", "-q"]
     assert run([*made, "--out", str(tmp_path / "out")]) == 0
     capsys.readouterr()
     assert run(["predict", str(tmp_path / "out" / "model.nearline"), str(tmp_path / "half.fasta")]) == 1
@@ -389,7 +389,7 @@ def test_evaluate_prints_scikit_learns_numbers(tmp_path, capsys):
         str(tmp_path / "train.csv"),
         "--target",
         "state",
-        "--metric",
+        "--scoring",
         "f1,auc",
         "--preset",
         "quick",

@@ -101,7 +101,7 @@ def test_folds_are_a_splitter_of_scikit_learn():
     ("folds", "said"),
     [
         (1, "between 2 and the number of rows that they divide, 75, got 1"),
-        (76, "between 2 and the number of rows"),
+        (76, "only 75 rows to divide, and 76 folds"),
         (True, "Unknown folds True"),
         ("five", "Unknown folds 'five'.*leave-one-out"),
         (None, "Unknown folds None"),

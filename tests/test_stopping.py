@@ -359,7 +359,7 @@ def test_sigterm_keeps_what_ctrl_c_keeps(at, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("nearline.cli._ending.MOMENT", 1e6)
     monkeypatch.setattr("nearline.selection.last_fit.GRACE", 1e6)
     out, data = tmp_path / "out", table_in(tmp_path)
-    assert run(["try", data, "-t", "y", "--preset", "quick", "--cv", "3", "-q", "--out", str(out)]) == 143
+    assert run(["try", data, "-t", "y", "--preset", "quick", "--folds", "3", "-q", "--out", str(out)]) == 143
     result = json.loads((out / "result.json").read_text())
     assert result["interrupted"]
     assert result["fitted"]
@@ -376,7 +376,7 @@ def test_a_signal_that_leaves_no_time_for_the_last_fit_keeps_the_leaderboard(tmp
     monkeypatch.setattr("nearline.selection.last_fit.GRACE", -1.0)
     monkeypatch.setattr(contest_module().Contest, "_go_on", lambda *_: signal.raise_signal(signal.SIGTERM))
     out = tmp_path / "out"
-    fast = ["--preset", "quick", "--include", "logistic", "--cv", "3", "-q", "--out", str(out)]
+    fast = ["--preset", "quick", "--include", "logistic", "--folds", "3", "-q", "--out", str(out)]
     assert run(["try", table_in(tmp_path), "-t", "y", *fast]) == 143
     assert {path.name for path in out.iterdir()} == {"leaderboard.csv", "result.json"}
     assert json.loads((out / "result.json").read_text())["fitted"] is False
@@ -403,7 +403,7 @@ def test_a_signal_after_the_contest_loses_nothing_but_the_rest(moment, tmp_path,
     monkeypatch.setattr(place, moment, stopped)
     monkeypatch.setattr("nearline.cli._ending.MOMENT", -1.0)
     out = tmp_path / "out"
-    fast = ["--preset", "quick", "--include", "logistic", "--cv", "3", "-q", "--out", str(out)]
+    fast = ["--preset", "quick", "--include", "logistic", "--folds", "3", "-q", "--out", str(out)]
     assert run(["try", table_in(tmp_path), "-t", "y", *fast]) == 143
     assert {path.name for path in out.iterdir()} == {"leaderboard.csv", "result.json", "model.nearline"}
     left_out = json.loads((out / "result.json").read_text())["left_out"]

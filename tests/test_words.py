@@ -65,13 +65,13 @@ def test_too_few_rows_are_the_fault_of_the_data(command, tmp_path, capsys, monke
     said = capsys.readouterr().err
     assert "only" in said or "is no row" in said
     assert "give more rows" in said
-    assert "--cv must" not in said
+    assert "--folds must" not in said
 
 
 def test_sentences_are_made_in_the_words_of_the_reader():
-    assert worded("folds=2", "--cv 2") == "folds=2"
+    assert worded("folds=2", "--folds 2") == "folds=2"
     with at_the_command_line():
-        assert worded("folds=2", "--cv 2") == "--cv 2"
+        assert worded("folds=2", "--folds 2") == "--folds 2"
     assert (many(1, "row"), many(0, "row"), many(2, "class", "classes")) == ("1 row", "0 rows", "2 classes")
 
 

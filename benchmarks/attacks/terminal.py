@@ -21,7 +21,7 @@ HOSTILE = {
     "tags": "a\U000e0041\ufeff\u200bb",
 }
 FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "'=1", "-1", "+1", "\uff1d1"]
-QUICK = ["--preset", "quick", "--include", "logistic", "--cv", "2", "--quiet"]
+QUICK = ["--preset", "quick", "--include", "logistic", "--folds", "2", "--quiet"]
 DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029"
 
 
@@ -75,12 +75,12 @@ def commands(folder: Path, text: str) -> Iterator[list[str]]:
     yield ["predict", model, file, "--explain", "--proba"]
     yield ["explain", model, file, "--row", "1"]
     yield ["evaluate", model, file]
-    yield ["sweep", file, "--target", "kind", "--cv", "2", "--out", f"{folder}/k.png"]
-    yield ["path", file, "--target", "kind", "--cv", "2", "--out", f"{folder}/a.png"]
+    yield ["sweep", file, "--target", "kind", "--folds", "2", "--out", f"{folder}/k.png"]
+    yield ["path", file, "--target", "kind", "--folds", "2", "--out", f"{folder}/a.png"]
     yield ["plot", "regions", file, "--target", "kind", "--out", f"{folder}/p.svg"]
     yield ["try", file, "--target", text, "--out", out]
     yield ["try", f"{folder}/{text.replace('/', '')}", "--target", text, "--out", out]
-    yield ["try", file, "--target", "kind", "--metric", text, "--out", out]
+    yield ["try", file, "--target", "kind", "--scoring", text, "--out", out]
     yield ["try", file, "--target", "kind", "--read", text, "--out", out]
     yield ["plot", text]
     yield [text]

@@ -46,7 +46,15 @@ Bins = Annotated[
 Classes = Annotated[
     bool, typer.Option("--classes", help="each number of the target is a class, however many there are")
 ]
-Seed = Annotated[int, typer.Option(help="decides folds and test rows")]
+RandomState = Annotated[int, typer.Option(help="decides folds and test rows")]
+# Options that had other names.
+RENAMED = {
+    "--cv": "--folds",
+    "--metric": "--scoring",
+    "--metrics": "--metric",
+    "--penalty": "--regularizer",
+    "--seed": "--random-state",
+}
 Force = Annotated[bool, typer.Option("--force", help="write over files that are there")]
 Picture = Annotated[Path | None, typer.Option(help="file of the picture: .png, .svg or .pdf")]
 
@@ -66,11 +74,11 @@ def nearline(
 def try_(
     data: Data,
     target: Target = None,
-    metric: Annotated[
+    scoring: Annotated[
         str, typer.Option(help="what decides; several with commas: accuracy,log-loss")
     ] = "accuracy",
     positive: Positive = None,
-    cv: Annotated[int, typer.Option(help="folds")] = 5,
+    folds: Annotated[int, typer.Option(help="folds")] = 5,
     groups: Annotated[str | None, typer.Option(help="column: rows of one group stay together")] = None,
     time: Annotated[str | None, typer.Option(help="column to sort by: test on the last rows")] = None,
     test: Annotated[str, typer.Option(help="share of the rows to lock away, a file, or 'none'")] = "0.2",
@@ -81,7 +89,7 @@ def try_(
     exclude: Annotated[str | None, typer.Option(help="families, with commas")] = None,
     preset: Annotated[str, typer.Option(help="quick, default or thorough")] = "default",
     time_limit: Annotated[float | None, typer.Option(help="seconds")] = None,
-    seed: Seed = 0,
+    random_state: RandomState = 0,
     jobs: Annotated[int | None, typer.Option(help="threads (default: all)")] = None,
     labels: Labels = None,
     columns: Columns = None,
@@ -101,8 +109,8 @@ def try_(
     reading = Reading.of(target, labels, columns, drop, read, bins, classes)
     return run_try(
         Request(
-            data, reading, metric.split(","), positive, cv, groups, time, test, _families(include), _families(exclude) or (),
-            preset, time_limit, seed, jobs, out, force, json, quiet, openings,
+            data, reading, scoring.split(","), positive, folds, groups, time, test, _families(include),
+            _families(exclude) or (), preset, time_limit, random_state, jobs, out, force, json, quiet, openings,
         )
     )  # fmt: skip
 
@@ -172,15 +180,15 @@ def inspect(model: ModelFile, json: AsJson = False) -> None:
     run_inspect(model, json)
 
 
-@app.command(epilog="Example:  nearline sweep penguins.csv --target species --metrics l2,l1")
+@app.command(epilog="Example:  nearline sweep penguins.csv --target species --metric l2,l1")
 def sweep(
     data: Data,
     target: Target = None,
     ks: Annotated[str | None, typer.Option(help="numbers of neighbors, with commas")] = None,
-    metrics: Annotated[str, typer.Option(help="l2, l1, cosine, l-infinity, ..., with commas")] = "l2",
+    metric: Annotated[str, typer.Option(help="l2, l1, cosine, l-infinity, ..., with commas")] = "l2",
     weights: Annotated[str, typer.Option(help="of votes: uniform, distance")] = "uniform,distance",
-    cv: Annotated[str, typer.Option(help="folds, or leave-one-out")] = "5",
-    seed: Seed = 0,
+    folds: Annotated[str, typer.Option(help="folds, or leave-one-out")] = "5",
+    random_state: RandomState = 0,
     labels: Labels = None,
     columns: Columns = None,
     drop: Drop = None,
@@ -201,25 +209,25 @@ def sweep(
         data,
         reading,
         ks=ks,
-        metrics=metrics,
+        metric=metric,
         weights=weights,
-        cv=cv,
-        seed=seed,
+        folds=folds,
+        random_state=random_state,
         out=out,
         force=force,
         as_json=json,
     )
 
 
-@app.command(epilog="Example:  nearline path penguins.csv --target species --penalty l1")
+@app.command(epilog="Example:  nearline path penguins.csv --target species --regularizer l1")
 def path(
     data: Data,
     target: Target = None,
     loss: Annotated[str, typer.Option(help="logistic, hinge, squared-hinge, squared, ...")] = "logistic",
-    penalty: Annotated[str, typer.Option(help="l2, l1 or elastic-net")] = "l2",
+    regularizer: Annotated[str, typer.Option(help="l2, l1 or elastic-net")] = "l2",
     alphas: Annotated[str | None, typer.Option(help="strengths of the penalty, with commas")] = None,
-    cv: Annotated[int, typer.Option(help="folds")] = 5,
-    seed: Seed = 0,
+    folds: Annotated[int, typer.Option(help="folds")] = 5,
+    random_state: RandomState = 0,
     labels: Labels = None,
     columns: Columns = None,
     drop: Drop = None,
@@ -240,10 +248,10 @@ def path(
         data,
         reading,
         loss=loss,
-        penalty=penalty,
+        regularizer=regularizer,
         alphas=alphas,
-        cv=cv,
-        seed=seed,
+        folds=folds,
+        random_state=random_state,
         out=out,
         force=force,
         as_json=json,
@@ -320,7 +328,9 @@ def _show_usage(error: Any) -> None:
     if error.ctx is not None:
         hint = f"Try '{error.ctx.command_path} --help' for help."
         print(error.ctx.get_usage(), hint, sep="\n", end="\n\n", file=sys.stderr)
-    print(f"Error: {visible(error.format_message())}", file=sys.stderr)
+    renamed = RENAMED.get(getattr(error, "option_name", ""), "")
+    said = f"{error.option_name} is called {renamed} now." if renamed else error.format_message()
+    print(f"Error: {visible(said)}", file=sys.stderr)
 
 
 def _without_a_screen() -> None:

@@ -32,10 +32,10 @@ def run_sweep(
     reading: Reading,
     *,
     ks: str | None,
-    metrics: str,
+    metric: str,
     weights: str,
-    cv: str,
-    seed: int,
+    folds: str,
+    random_state: int,
     out: Path | None,
     force: bool,
     as_json: bool,
@@ -44,14 +44,14 @@ def run_sweep(
     from nearline.selection.sweep import sweep
 
     place = out or Path("sweep.png")
-    folds: Any = cv if cv == "leave-one-out" else _number(cv, "--cv", 2)
+    drawn: Any = folds if folds == "leave-one-out" else _number(folds, "--folds", 2)
     asked = None if ks is None else [_number(k, "--ks") for k in names(ks) or ()]
-    _check_votes(names(metrics) or [], names(weights) or [])
+    _check_votes(names(metric) or [], names(weights) or [])
     table = reading.labeled(data)
     check_file(place, named=out is not None, force=force)  # what is wrong with the data is said first
     rows = rows_of(table.X)
     way = representations(rows, "quick")[0]
-    fewest = len(table) - 1 if cv == "leave-one-out" else len(table) - -(-len(table) // folds)
+    fewest = len(table) - 1 if folds == "leave-one-out" else len(table) - -(-len(table) // drawn)
     grid = [k for k in KS if k <= fewest] if asked is None else asked
     if not as_json:
         show(table)
@@ -59,11 +59,11 @@ def run_sweep(
         sweep,
         rows,
         table.y,
-        metrics=names(metrics),
+        metrics=names(metric),
         weights=names(weights),
-        folds=folds,
+        folds=drawn,
         transformer=way.transformer(),
-        seed=seed,
+        seed=random_state,
     )
     result = find(grid) if asked is not None else _going_on(find, grid, fewest)
     if as_json:
@@ -91,9 +91,9 @@ def _going_on(find: Callable[[list[int]], Any], grid: list[int], most: int) -> A
 def _check_votes(metrics: list[str], weights: list[str]) -> None:
     """Refuse names of metrics and of weights that there are not."""
     if not metrics or not weights:
-        raise UsageError("--metrics and --weights need a name each.")
+        raise UsageError("--metric and --weights need a name each.")
     for option, given, known in (
-        ("--metrics", metrics, [*METRICS, *ALIASES]),
+        ("--metric", metrics, [*METRICS, *ALIASES]),
         ("--weights", weights, [*WEIGHTS]),
     ):
         strange = [name for name in given if name not in known]
@@ -128,10 +128,10 @@ def run_path(
     reading: Reading,
     *,
     loss: str,
-    penalty: str,
+    regularizer: str,
     alphas: str | None,
-    cv: int,
-    seed: int,
+    folds: int,
+    random_state: int,
     out: Path | None,
     force: bool,
     as_json: bool,
@@ -140,8 +140,8 @@ def run_path(
     from nearline.selection.path_scores import path_scores
 
     place = out or Path("path.png")
-    model = _linear(loss, penalty)
-    check_least("--cv", cv, 2)
+    model = _linear(loss, regularizer)
+    check_least("--folds", folds, 2)
     with as_usage():
         grid = None if alphas is None else checked_alphas([_real(a) for a in names(alphas) or ()])
     table = reading.labeled(data)
@@ -150,16 +150,18 @@ def run_path(
     way = representations(rows, "quick")[0]
     if not as_json:
         show(table)
-    result = path_scores(model, rows, table.y, grid, folds=cv, transformer=way.transformer(), seed=seed)
+    result = path_scores(
+        model, rows, table.y, grid, folds=folds, transformer=way.transformer(), seed=random_state
+    )
     if as_json:
         print_json(clean(_path_facts(result)))
     else:
         _show_path(
-            result, f"{loss}, {penalty}; rows as {way.name}; mean ± standard deviation over {cv} folds"
+            result, f"{loss}, {regularizer}; rows as {way.name}; mean ± standard deviation over {folds} folds"
         )
     from nearline.plots import plot_path_scores
 
-    ax = plot_path_scores(result.alphas, result.scores, label=f"{loss}, {penalty}", marks=result)
+    ax = plot_path_scores(result.alphas, result.scores, label=f"{loss}, {regularizer}", marks=result)
     ax.set_ylabel("accuracy")
     _drawn(ax, place, as_json)
 
@@ -201,15 +203,15 @@ def _edge_facts(edge: Edge | None) -> dict[str, Any] | None:
     return None if edge is None else {"parameter": edge.parameter, "value": edge.value, "end": edge.place}
 
 
-def _linear(loss: str, penalty: str) -> Any:
+def _linear(loss: str, regularizer: str) -> Any:
     if loss not in LOSSES:
         raise UsageError(f"There is no loss {loss!r}: choose among {', '.join(LOSSES)}.")
-    if penalty not in REGULARIZERS:
-        raise UsageError(f"There is no penalty {penalty!r}: choose among {', '.join(REGULARIZERS)}.")
+    if regularizer not in REGULARIZERS:
+        raise UsageError(f"There is no regularizer {regularizer!r}: choose among {', '.join(REGULARIZERS)}.")
     if loss == "logistic":  # of more than two classes the softmax
         # tight, so that a row near the boundary is called as the optimum calls it
-        return LogisticRegression(regularizer=penalty, tol=1e-6)
-    return LinearClassifier(loss=loss, regularizer=penalty)
+        return LogisticRegression(regularizer=regularizer, tol=1e-6)
+    return LinearClassifier(loss=loss, regularizer=regularizer)
 
 
 def _drawn(ax: Any, place: Path, as_json: bool) -> None:

@@ -38,9 +38,9 @@ class Request:
 
     data: Path
     reading: Reading
-    metrics: list[str]
+    scoring: list[str]
     positive: str | None
-    cv: int
+    folds: int
     groups: str | None
     time: str | None
     test: str
@@ -48,7 +48,7 @@ class Request:
     exclude: Any
     preset: str
     time_limit: float | None
-    seed: int
+    random_state: int
     jobs: int | None
     out: Path
     force: bool
@@ -70,15 +70,15 @@ def run_try(request: Request) -> int:
         request.preset,
         include=request.include,
         exclude=request.exclude,
-        scoring=request.metrics,
+        scoring=request.scoring,
         pos_label=label_of(request.positive, y),
-        folds=request.cv,
+        folds=request.folds,
         test=test,
         split="time" if request.time else "auto",
         calibrate="needed",  # so that the model that is saved answers --proba
         time_limit=request.time_limit,
         progress="auto" if sys.stderr.isatty() and not (request.quiet or request.json) else "silent",
-        seed=request.seed,
+        seed=request.random_state,
     )
     began = time.perf_counter()
     with num_threads(request.jobs) if request.jobs else nullcontext(), warnings.catch_warnings():
@@ -111,9 +111,9 @@ def run_try(request: Request) -> int:
 
 def _check(request: Request) -> None:
     """Refuse options that no data could make right, before data are read."""
-    check_least("--cv", request.cv, 2)
+    check_least("--folds", request.folds, 2)
     check_least("--jobs", request.jobs, 1)
-    check_least("--seed", request.seed, 0)
+    check_least("--random-state", request.random_state, 0)
     if request.time_limit is not None and not request.time_limit > 0:
         raise UsageError(f"--time-limit must be a number of seconds > 0, got {request.time_limit:g}.")
     if request.groups is not None and request.time is not None:
@@ -122,7 +122,7 @@ def _check(request: Request) -> None:
             "be on both sides. Give --groups to test on groups never seen, or --time to test on later rows."
         )
     with as_usage():
-        as_scorers(request.metrics)
+        as_scorers(request.scoring)
         if request.openings is not None:
             check_record(request.openings)
         if not families(request.preset, request.include, request.exclude):
@@ -219,7 +219,7 @@ def _facts(
         # so that training rows can be shown as rows of the file
         "training_rows": rows.places[contest.training_part()[2]].tolist() if by_rows else None,
         "seconds": seconds,
-        "seed": request.seed,
+        "random_state": request.random_state,
         "version": __version__,
     }
 

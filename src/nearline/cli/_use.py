@@ -66,7 +66,7 @@ def run_predict(
     model = explainer.model
     if proba and not callable(getattr(model, "predict_proba", None)):
         raise DataError(
-            "This model gives no probabilities: leave --proba out, or try again with --metric log-loss, which chooses "
+            "This model gives no probabilities: leave --proba out, or try again with --scoring log-loss, which chooses "
             "among those that do."
         )
     labels = model.classes_

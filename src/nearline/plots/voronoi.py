@@ -32,7 +32,9 @@ def plot_voronoi(X: Any, y: Any = None, ax: Any = None, *, units: Any = None) ->
     for i, name in enumerate(np.unique(y)):
         rows = y == name
         color = COLORS[i % len(COLORS)]
-        ax.scatter(*X[rows].T, s=22, color=color, edgecolor="white", linewidth=0.5, label=visible(name), zorder=3)
+        ax.scatter(
+            *X[rows].T, s=22, color=color, edgecolor="white", linewidth=0.5, label=visible(name), zorder=3
+        )
     (left, bottom), (right, top) = units.on(np.reshape(edges.frame, (2, 2)).T)
     across, up = np.broadcast_to(units.spread, 2)
     ax.set(

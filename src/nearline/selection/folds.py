@@ -119,7 +119,7 @@ def splitter(split: str, n_folds: int, y: Array, groups: Any, seed: int) -> Any:
         if n_groups < n_folds:
             raise ValueError(
                 f"{n_folds} folds by group need as many groups, and there are {n_groups}: take fewer folds "
-                f"({worded(f'folds={max(2, n_groups)}', f'--cv {max(2, n_groups)}')}), or give more groups."
+                f"({worded(f'folds={max(2, n_groups)}', f'--folds {max(2, n_groups)}')}), or give more groups."
             )
         common = int(sizes.min()) >= n_folds
         return (
@@ -128,7 +128,7 @@ def splitter(split: str, n_folds: int, y: Array, groups: Any, seed: int) -> Any:
     if sizes.max() < n_folds:
         raise ValueError(
             f"The largest class has {many(int(sizes.max()), 'row')}, and {n_folds} folds need as many: give more rows of "
-            f"each class, or take fewer folds ({worded('folds=2', '--cv 2')})."
+            f"each class, or take fewer folds ({worded('folds=2', '--folds 2')})."
         )
     return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
 
@@ -137,10 +137,10 @@ def _check_number(folds: int, n: int) -> None:
     """Refuse a number of folds that rows cannot be divided into, by what is wrong: the number, or too few rows."""
     if folds < 2:
         raise ValueError(
-            f"{worded('folds', '--cv')} must be between 2 and the number of rows that they divide, {n:,}, got {folds}."
+            f"{worded('folds', '--folds')} must be between 2 and the number of rows that they divide, {n:,}, got {folds}."
         )
     if folds > n:
-        fewer = f", or take fewer folds ({worded('folds=2', '--cv 2')})" if n > 2 else ""
+        fewer = f", or take fewer folds ({worded('folds=2', '--folds 2')})" if n > 2 else ""
         there = f"There {'is' if n == 1 else 'are'} only {many(n, 'row')} to divide"
         raise ValueError(f"{there}, and {folds} folds need as many: give more rows{fewer}.")
 

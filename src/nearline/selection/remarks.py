@@ -32,7 +32,7 @@ def no_better(found: Against, where: str) -> list[Finding]:
         return []
     remedy = "Give more rows or other features; without them the model is of no use."
     if found.score == "accuracy":
-        balanced = worded('scoring="balanced-accuracy"', "--metric balanced-accuracy")
+        balanced = worded('scoring="balanced-accuracy"', "--scoring balanced-accuracy")
         remedy = (
             "Where the rare class matters, choose by a score that counts it: "
             f"{balanced}. "

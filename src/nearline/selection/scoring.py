@@ -109,7 +109,7 @@ def as_scorers(scoring: Any) -> list[Scorer]:
     names = [scorer.name for scorer in scorers]
     if not names or len(set(names)) < len(names):
         raise ValueError(
-            f"{worded('scoring', '--metric')} must name at least one score, each once, got {scoring!r}."
+            f"{worded('scoring', '--scoring')} must name at least one score, each once, got {scoring!r}."
         )
     return scorers
 
@@ -124,7 +124,7 @@ def _scorer(scoring: Any, name: str | None = None) -> Scorer:
         of_scikit_learn = isinstance(scoring, type(get_scorer("accuracy")))
         return Scorer(name or _name(scoring), Foreign(scoring, own=not of_scikit_learn))
     raise ValueError(
-        f"Unknown {worded('scoring', '--metric')} {scoring!r}: give a name or a function (estimator, X, y)."
+        f"Unknown {worded('scoring', '--scoring')} {scoring!r}: give a name or a function (estimator, X, y)."
     )
 
 
@@ -134,13 +134,13 @@ def _named(name: str) -> Scorer:
     top = re.fullmatch(r"top-([1-9]\d*)", name)
     if top:
         if int(top[1]) == 1:
-            raise ValueError(f"Unknown {worded('scoring', '--metric')} 'top-1': it is the accuracy.")
+            raise ValueError(f"Unknown {worded('scoring', '--scoring')} 'top-1': it is the accuracy.")
         return Scorer(name, TopK(int(top[1])))
     if name in get_scorer_names():
         judge = get_scorer(name)
         return Scorer(name, Foreign(judge, own=False), directed=not _of_numbers(judge))
     raise ValueError(
-        f"Unknown {worded('scoring', '--metric')} {name!r}: choose among {', '.join(map(repr, SCORERS))}, or a name from "
+        f"Unknown {worded('scoring', '--scoring')} {name!r}: choose among {', '.join(map(repr, SCORERS))}, or a name from "
         f"sklearn.metrics.get_scorer_names(){worded(', or give a function (estimator, X, y)', '')}."
     )
 
