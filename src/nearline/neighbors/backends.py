@@ -1,11 +1,12 @@
 """How rows of each kind are searched: dense, sparse, by a matrix of distances or a Python function, by a tree, by a graph."""
 
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from nearline.arrays import Array, is_sparse
 from nearline.neighbors.approximate import Approximate
+from nearline.neighbors.backend import Backend
 from nearline.neighbors.exact import Dense, at_a_time
 from nearline.neighbors.graph import Graph
 from nearline.neighbors.lists import Found
@@ -20,22 +21,11 @@ WIDTH = 32  # coordinates of dense rows that a pair of sparse ones costs as much
 OTHERS = 0.85  # share of the products of sparse rows that is left to those which bounds do not exclude
 
 
-class Backend(Protocol):
-    """Something that finds neighbors."""
-
-    @property
-    def algorithm(self) -> str: ...
-
-    @property
-    def recall(self) -> float: ...
-
-    def find(self, Q: Any, wanted: Wanted) -> Found: ...
-
-
-class Sparse:
+class Sparse(Backend):
     """CSR rows, by their columns."""
 
-    algorithm, recall = "exact", 1.0
+    algorithm: ClassVar[str] = "exact"
+    takes_sparse: ClassVar[bool] = True
 
     def __init__(self, X: Any, metric: Metric) -> None:
         self.metric = metric
@@ -60,10 +50,10 @@ class Sparse:
         return finish(search, Q.shape[0])
 
 
-class Given:
+class Given(Backend):
     """Distances given with the queries."""
 
-    algorithm, recall = "brute", 1.0
+    algorithm: ClassVar[str] = "brute"
 
     def __init__(self, metric: Metric) -> None:
         self.metric = metric
@@ -72,10 +62,10 @@ class Given:
         return _given(self.metric, wanted, np.ascontiguousarray(Q, dtype=np.float64))
 
 
-class Called:
+class Called(Backend):
     """Distances that a metric measures in Python, a block of queries at a time."""
 
-    algorithm, recall = "brute", 1.0
+    algorithm: ClassVar[str] = "brute"
 
     def __init__(self, X: Array, metric: Metric) -> None:
         self.X, self.metric = X, metric

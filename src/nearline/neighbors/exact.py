@@ -1,11 +1,13 @@
 """Exact search of dense rows: packed behind lower bounds, or measured one and all (SPEC F8)."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from nearline import _core
 from nearline.arrays import Array
+from nearline.neighbors.backend import Backend
 from nearline.neighbors.bounds import Bounds, Vectors
 from nearline.neighbors.choice import choose_bounds
 from nearline.neighbors.lists import Found
@@ -112,8 +114,10 @@ def _rounded_up(values: Array) -> Array:
     return np.where(single < values, np.nextafter(single, np.float32(np.inf)), single).astype(np.float32)
 
 
-class Dense:
+class Dense(Backend):
     """Dense rows behind a filter, or without one where it would not pay."""
+
+    algorithm: ClassVar[str] = "exact"
 
     def __init__(self, X: Array, metric: Metric, memory: int) -> None:
         self.metric = metric
@@ -153,14 +157,6 @@ class Dense:
     def rebuilds(self) -> bool:
         """Whether each search makes bounds again, as those of all rows do not fit into memory."""
         return len(self._slabs) > 1
-
-    @property
-    def algorithm(self) -> str:
-        return "exact"
-
-    @property
-    def recall(self) -> float:
-        return 1.0
 
     def find(self, Q: Array, wanted: Wanted) -> Found:
         q = np.ascontiguousarray(Q, dtype=np.float64)

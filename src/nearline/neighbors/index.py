@@ -10,10 +10,9 @@ import numpy as np
 from nearline.arrays import Array, is_sparse
 from nearline.kept import AnyOf, Instance, OneOf, Rows, Whole, kept
 from nearline.neighbors.approximate import Approximate
-from nearline.neighbors.backends import ALGORITHMS, Backend, Sparse, choose_backend
+from nearline.neighbors.backend import Backend
+from nearline.neighbors.backends import ALGORITHMS, choose_backend
 from nearline.neighbors.checks import as_rows, check_k, check_memory
-from nearline.neighbors.exact import Dense
-from nearline.neighbors.graph import Graph
 from nearline.neighbors.lists import ALL_TIES, Found, Neighbors
 from nearline.neighbors.metrics import Metric, as_metric
 from nearline.neighbors.wanted import NO_GROUPS, Wanted
@@ -103,7 +102,7 @@ class Index:
         They are searched exactly too, which takes what exact search takes.
         """
         found = self.search(queries, k, ties=False).distances
-        if self._backend.recall == 1.0 and not isinstance(self._backend, Graph):
+        if not self._backend.approximate:
             return 1.0
         truth = Index(self.X, self.metric, algorithm="exact", memory=self.memory).search(
             queries, k, ties=False
@@ -112,9 +111,7 @@ class Index:
 
     def __repr__(self) -> str:
         n, D = self.X.shape
-        recall = (
-            "" if not isinstance(self._backend, Graph) else f", recall {self._backend.recall:.3f} of own rows"
-        )
+        recall = "" if not self._backend.approximate else f", recall {self._backend.recall:.3f} of own rows"
         return f"<Index of {n:,} rows, {D:,} features, metric {self.metric.name!r}: {self.algorithm_} search{recall}>"
 
     def search(self, queries: Any, k: int, *, groups: Any = None, ties: bool = True) -> Neighbors:
@@ -137,7 +134,7 @@ class Index:
         k = check_k(k, self.n_rows)
         Q = self._queries(queries)
         wanted = Wanted(k, np.inf, *self._groups(groups, Q.shape[0]))
-        made_dense = is_sparse(Q) and not isinstance(self._backend, Sparse)
+        made_dense = is_sparse(Q) and not self._backend.takes_sparse
         each = 64 * k + 16 * (self.X.shape[1] if made_dense else min(self.X.shape[1], 4096))
         begin, expected = 0, 0.0
         while begin < Q.shape[0]:
@@ -154,7 +151,7 @@ class Index:
     @property
     def _first(self) -> int:
         """Queries to begin with."""
-        return ALL_TIES if isinstance(self._backend, Dense) and self._backend.rebuilds else FIRST
+        return ALL_TIES if self._backend.rebuilds else FIRST
 
     def _lists(self, Q: Any, part: slice, wanted: Wanted, ties: bool) -> Iterator[tuple[slice, Neighbors]]:
         """The lists of a block of queries, in pieces whose ties fit into memory."""
@@ -206,7 +203,7 @@ class Index:
         return load(Path(path))
 
     def _find(self, Q: Any, wanted: Wanted) -> Found:
-        if is_sparse(Q) and not isinstance(self._backend, Sparse):
+        if is_sparse(Q) and not self._backend.takes_sparse:
             Q = Q.toarray()  # of a block: the rows of the index are dense
         if not self.metric.given:
             Q = self.metric.rows(Q)

@@ -1,12 +1,14 @@
 """Tree: exact search in low dimension on SciPy's k-d tree, with the answers of exact search bit for bit (SPEC F8)."""
 
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from nearline import _core
 from nearline.arrays import Array
+from nearline.neighbors.backend import Backend
 from nearline.neighbors.embeddings import Mapped
 from nearline.neighbors.exact import Dense
 from nearline.neighbors.lists import Found, Ragged
@@ -30,13 +32,15 @@ def tree_pays(n: int, D: int, metric: Metric) -> bool:
     return metric.in_tree and D <= 3 and n >= metric.rows_of_tree
 
 
-class Tree:
+class Tree(Backend):
     """Dense rows in a k-d tree.
 
     The tree proposes k and a few more candidates, which are measured again in the documented order of summation. A list
     is complete when the k-th distance is less than the tree's last one by more than rounding could do; otherwise (ties,
     rows of the query's own group) more candidates are asked for, and in the end exact search.
     """
+
+    algorithm: ClassVar[str] = "tree"
 
     def __init__(self, X: Array, metric: Metric, memory: int) -> None:
         if not metric.in_tree:
@@ -59,8 +63,6 @@ class Tree:
         self._lost = float(lost.max(initial=0.0))
         self._tree = cKDTree(points, leafsize=16, compact_nodes=True, balanced_tree=False)
         self._p = metric.power
-
-    algorithm, recall = "tree", 1.0
 
     @cached_property
     def _dense(self) -> Dense:
