@@ -21,7 +21,7 @@ from nearline.estimators.gaussian_process import mean_sigmoid, sigmoid
 from nearline.kernels import RBF, Centered, Linear, Normalized, Precomputed, Spectrum
 from nearline.representations.kernels import Subsequences, gram_of
 from nearline.selection.families import Fold
-from nearline.selection.families.kernels import KernelNeighbors
+from nearline.selection.families.kernel_neighbors import KernelNeighbors
 
 
 @pytest.fixture(scope="module")

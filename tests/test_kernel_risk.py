@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from nearline import LOSSES, KernelRisk, Params, Risk, minimize
+from nearline import KERNELS, LOSSES, KernelClassifier, KernelRisk, Params, Risk, load, minimize, save
 from nearline.kernels import RBF, Centered, Linear, Normalized, Polynomial, Spectrum, SubsetTree
 from nearline.kernels.gram import Gram
 from nearline.solvers import LBFGS
@@ -333,3 +333,26 @@ def test_products_without_the_matrix(rows):
     by_blocks = gram.times(A)
     np.testing.assert_allclose(by_blocks, gram.whole @ A, rtol=1e-10, atol=1e-12)
     assert by_blocks.dtype == np.float64
+
+
+# -- every listed kernel --------------------------------------------------------------------------------------
+
+ITEMS = {
+    "strings": ["abab", "abba", "xyxy", "yxxy", "mnmn", "nmmn", "aabb", "xxyy", "mmnn"],
+    "trees": ["(S a b)", "(S b a)", "(T (S a) b)", "(T (S b) b)", "(U a (S b))", "(U b (S b))"],
+    "gram": np.cov(np.random.default_rng(5).normal(size=(9, 30))),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_listed_kernel_is_served_and_kept(name, tmp_path):
+    kernel = KERNELS[name]
+    items = ITEMS.get(kernel.takes, np.random.default_rng(6).normal(size=(9, 3)))
+    y = np.arange(len(items)) % 3
+    for loss in ("softmax", "hinge", "crammer-singer", "squared"):
+        model = KernelClassifier(name, loss=loss, alpha=1e-2, tol=1e-6).fit(items, y)
+        assert model.gap_ <= 1e-6, loss
+        save(model, tmp_path / "model.nearline")
+        again = load(tmp_path / "model.nearline")
+        np.testing.assert_array_equal(again.decision_function(items), model.decision_function(items))
+        assert again.kernel_ == model.kernel_

@@ -27,7 +27,8 @@ from nearline.representations import REPRESENTATIONS
 from nearline.selection.contest import Contest, Rules
 from nearline.selection.families import Fold, _sizes, families
 from nearline.selection.families._base import fit_weighted
-from nearline.selection.families.kernels import LowRank, SupportVectors
+from nearline.selection.families.kernels import SupportVectors
+from nearline.selection.families.low_rank import LowRank
 from nearline.selection.fold_data import Rows
 from nearline.selection.progress import Silent
 from nearline.selection.scoring import SCORERS, as_scorers

@@ -95,7 +95,9 @@ class KernelRisk(Objective):
         """The same risk at another strength, sharing all that does not depend on it."""
         known = strength(alpha, self.total_weight)
         linear = {"linear": self.linear.with_alpha(known)} if "linear" in vars(self) else {}
-        return self._changed(alpha=known, **linear)
+        other = KernelRisk.__new__(KernelRisk)
+        other.__dict__.update(vars(self) | linear, alpha=known)
+        return other
 
     def part(self, rows: Array, targets: Array, alpha: float) -> "KernelRisk":
         """The risk of some items in two classes 0 and 1 of their own, over the same Gram matrix.
@@ -103,16 +105,15 @@ class KernelRisk(Objective):
         One-vs-one is a list of these: what solves several at the same time computes the matrix once.
         """
         weights = self.weights[rows]
-        part = self._changed(rows=self.rows[rows], targets=targets, weights=weights, alpha=alpha, n_classes=2)
-        part.total_weight, part.n_outputs = float(weights.sum()), 2 if self.loss.joint else 1
-        for name in ("gram", "linear", "passes", "null_point"):  # computed for other rows
-            part.__dict__.pop(name, None)
+        part = KernelRisk.__new__(KernelRisk)
+        part.loss, part.bias, part._whole = self.loss, self.bias, self._whole
+        part.rows, part.targets, part.weights, part.alpha = self.rows[rows], targets, weights, alpha
+        part.total_weight, part.n_classes, part.n_outputs = (
+            float(weights.sum()),
+            2,
+            2 if self.loss.joint else 1,
+        )
         return part
-
-    def _changed(self, **changes: Any) -> "KernelRisk":
-        other = KernelRisk.__new__(KernelRisk)
-        other.__dict__.update(vars(self) | changes)
-        return other
 
     # -- the Gram matrix --------------------------------------------------------------------------------------
 

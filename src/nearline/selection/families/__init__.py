@@ -21,13 +21,9 @@ from nearline.selection.families.alone import (
     Own,
     PerceptronFamily,
 )
-from nearline.selection.families.kernels import (
-    KernelLogistic,
-    KernelNeighbors,
-    KernelRidge,
-    LowRank,
-    SupportVectors,
-)
+from nearline.selection.families.kernel_neighbors import KernelNeighbors
+from nearline.selection.families.kernels import KernelLogistic, KernelRidge, SupportVectors
+from nearline.selection.families.low_rank import LowRank
 from nearline.selection.families.neighbors import NearestNeighbors
 from nearline.selection.families.paths import LeastSquaresPath, Path
 from nearline.words import worded

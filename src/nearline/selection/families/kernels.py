@@ -2,12 +2,11 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
 from nearline.answers import Answers, Known, spread
 from nearline.arrays import Array, is_sparse
@@ -15,25 +14,18 @@ from nearline.decision import decide
 from nearline.estimators import (
     KernelLeastSquares,
     KernelLogisticRegression,
-    KernelNeighborsClassifier,
     KernelSVM,
-    LeastSquaresClassifier,
-    Nystroem,
 )
 from nearline.estimators._pairs import Pairs
 from nearline.kernels import RBF, Kernel
-from nearline.kernels.distances import induced_squares
 from nearline.kernels.gram import Gram
 from nearline.kernels.landmarks import spanning
 from nearline.kernels.precomputed import Precomputed
 from nearline.kernels.vector import scale_gamma
 from nearline.losses import LOSSES, Squared
 from nearline.risk import KernelRisk, Risk
-from nearline.selection.chain import Chain
 from nearline.selection.edges import Axis, two_digits
 from nearline.selection.families._base import Family, Fold, Outcome
-from nearline.selection.families.neighbors import NearestNeighbors
-from nearline.selection.families.paths import LeastSquaresPath
 from nearline.selection.path import solutions
 from nearline.solvers.gram_ridge import GramRidge
 from nearline.solvers.kernel import two_class_problems, two_class_risks
@@ -127,9 +119,8 @@ class SupportVectors(KernelFamily):
         if K.dtype == np.float64 and not fold.gram:
             K, K_test = K.astype(np.float32), K_test.astype(np.float32)
         risk = KernelRisk.of(Gram(Precomputed(), K), targets, loss="hinge", alpha=1.0, weights=weights)
-        problems, last = [], 1.0
-        for one in two_class_risks(risk, Pairs(len(known)).numbers):
-            problems += two_class_problems(one, np.arange(one.n_rows), one.rows)
+        parts = two_class_risks(risk, Pairs(len(known)).numbers)
+        problems, last = [problem for part in parts for problem in two_class_problems(part)], 1.0
         for number in sorted(grid, key=lambda number: -grid[number]["alpha"]):
             alpha, start = grid[number]["alpha"], perf_counter()
             problems, last = [problem.scaled(last / alpha) for problem in problems], alpha
@@ -220,100 +211,6 @@ class KernelLogistic(KernelFamily):
             end = perf_counter()
             yield Outcome(number, answers, fitted - start, end - fitted, size, "", solution.gap)
             start = perf_counter()
-
-
-@dataclass(frozen=True)
-class KernelNeighbors(NearestNeighbors):
-    """k nearest neighbors in the space of a kernel's features, where the representation is a normalized kernel."""
-
-    name: str = "k-NN, kernel"
-    metric: Any = "precomputed"
-    takes: ClassVar[tuple[str, ...]] = ("gram",)
-
-    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
-        return [
-            {name: value for name, value in one.items() if name != "metric"}
-            for one in super().grid(fold, preset)
-        ]
-
-    def estimator(self, parameters: dict[str, Any]) -> Any:
-        return KernelNeighborsClassifier(**parameters)
-
-    def outcomes(self, fold: Fold, grid: list[dict[str, Any]]) -> Iterator[Outcome]:
-        own = np.diagonal(fold.X_train)
-        new = np.ones(len(fold.X_test)) if fold.squares is None else fold.squares
-        train, test = (
-            np.sqrt(induced_squares(K, square, own))
-            for square, K in ((own, fold.X_train), (new, fold.X_test))
-        )
-        return super().outcomes(replace(fold, X_train=train, X_test=test), grid)
-
-
-@dataclass(frozen=True)
-class LowRank(Family):
-    """Least squares on Nystroem's map of a Gaussian kernel, for rows whose Gram matrix would be too large."""
-
-    name: str = "kernel, low-rank least squares"
-    fewest_rows: int = 4_000
-    inner: LeastSquaresPath = field(
-        default_factory=lambda: LeastSquaresPath("least squares", LeastSquaresClassifier()), hash=False
-    )
-    pace: ClassVar[float] = 0.3e-9
-    components: ClassVar[dict[str, int]] = {"quick": 300, "default": 1000, "thorough": 2000}
-    path: ClassVar[str | None] = "alpha"
-
-    def refuses(self, fold: Fold) -> str | None:
-        if fold.shape[0] <= self.fewest_rows:
-            return ""  # the whole kernel least squares fits
-        return "linear models serve sparse rows nearly as well" if is_sparse(fold.X_train) else None
-
-    def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
-        gamma, n = scale_gamma(fold.X_train), fold.shape[0]
-        return [
-            {
-                "kernel": RBF(two_digits(gamma * factor)),
-                "components": self.components[preset],
-                "alpha": two_digits(1 / (n * C)),
-            }
-            for factor in GAMMAS[preset]
-            for C in CS[preset]
-        ]
-
-    def axes(self, fold: Fold, grid: list[dict[str, Any]]) -> tuple[Axis, ...]:
-        return ALPHA, GAMMA
-
-    def estimator(self, parameters: dict[str, Any]) -> Any:
-        model = clone(self.inner.model).set_params(alpha=parameters["alpha"])
-        return Chain([("map", self._map(parameters)), ("model", model)])
-
-    def outcomes(self, fold: Fold, grid: list[dict[str, Any]]) -> Iterator[Outcome]:
-        for kernel in dict.fromkeys(one["kernel"] for one in grid):
-            numbers = [number for number, one in enumerate(grid) if one["kernel"] == kernel]
-            start = perf_counter()
-            mapped = self._map(grid[numbers[0]]).fit(fold.X_train)
-            train, test = (mapped.transform(X).astype(np.float32) for X in (fold.X_train, fold.X_test))
-            shared = (perf_counter() - start) / len(numbers)
-            alphas = [{"alpha": grid[number]["alpha"]} for number in numbers]
-            note = f"approximate: the Gram matrix is off by {100 * mapped.error_:.1f}%"
-            for one in self.inner.outcomes(replace(fold, X_train=train, X_test=test), alphas):
-                yield replace(
-                    one,
-                    number=numbers[one.number],
-                    fit_seconds=one.fit_seconds + shared,
-                    size=(one.size or 0) + mapped.n_components_ * (fold.row_bytes + 8 * mapped.n_components_),
-                    note=note if not one.note else f"{one.note}; {note}",
-                )
-
-    def _map(self, parameters: dict[str, Any]) -> Nystroem:
-        return Nystroem(parameters["kernel"], parameters["components"])
-
-    def memory(self, fold: Fold, grid: list[dict[str, Any]]) -> int:
-        return 2 * fold.data_bytes + 30 * fold.shape[0] * grid[0]["components"]
-
-    def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
-        n, D = fold.shape
-        m, kernels = grid[0]["components"], len({str(one["kernel"]) for one in grid})
-        return float(kernels) * n * m * (D + m) + len(grid) * 10.0 * n * m
 
 
 def by_class(K: Array, K_test: Array, fold: Fold) -> tuple[Array, Array, Array, Array]:

@@ -182,7 +182,7 @@ class KernelSMO(KernelSolver):
 
     def start(self, risk: KernelRisk, params: Params, goal: Goal) -> KernelSMOState:
         order = np.argsort(risk.targets, kind="stable")
-        problems = two_class_problems(risk, order)
+        problems = _problems(order, signs(risk.targets, risk.n_outputs)[order], costs(risk)[order])
         warm = params.W.any()
         if warm:
             duals = -params.W.T * (risk.alpha * risk.total_weight)
@@ -208,7 +208,7 @@ class KernelSMO(KernelSolver):
         for p, problem in enumerate(rounds.problems):
             scores[problem.at, p] = problem.F + problem.y + b[p]
         point = ScoredPoint(risk, Params.of(A.T, b), scores)
-        C = (risk.weights / (risk.total_weight * risk.alpha))[:, None]
+        C = costs(risk)[:, None]
         duals = np.divide(-A, C, out=np.zeros_like(A), where=C > 0)
         gap = risk.alpha * sum(abs(proof.primal - proof.dual) for proof in proofs)
         return KernelSMOState(
@@ -222,9 +222,16 @@ class KernelSMO(KernelSolver):
         )
 
 
-def two_class_problems(risk: KernelRisk, order: Array, rows: Array | None = None) -> list[Problem]:
-    """One problem for each column of the hinge loss, over the risk's items in some order; ``rows`` are their numbers."""
-    y = signs(risk.targets, risk.n_outputs)[order]
+def two_class_problems(risk: KernelRisk) -> list[Problem]:
+    """One problem for each column of the hinge loss, over the rows of the Gram matrix that the risk shares."""
+    return _problems(risk.rows, signs(risk.targets, risk.n_outputs), costs(risk))
+
+
+def _problems(rows: Array, y: Array, C: Array) -> list[Problem]:
+    return [Problem.new(rows, column, C) for column in y.T]
+
+
+def costs(risk: KernelRisk) -> Array:
+    """C (n,) of each item: s / (S alpha)."""
     unit = risk.total_weight * risk.alpha
-    C = risk.weights[order] / unit if unit > 0 else np.zeros(len(order))
-    return [Problem.new(order if rows is None else rows[order], column, C) for column in y.T]
+    return risk.weights / unit if unit > 0 else np.zeros(risk.n_rows)

@@ -1,5 +1,6 @@
 """Many two-class machines over one Gram matrix, solved at the same time: one-vs-one, one-vs-rest (SPEC D12, E9)."""
 
+import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,12 +35,16 @@ def two_class_risks(risk: KernelRisk, pairs: Array | None) -> list[KernelRisk]:
     targets = risk.targets[order]
     if pairs is None:
         return [risk.part(order, (targets == c).astype(np.int32), risk.alpha) for c in range(risk.n_classes)]
+    ends = np.searchsorted(targets, np.arange(risk.n_classes + 1))
+    members = [order[start:end] for start, end in itertools.pairwise(ends)]
+    masses = [float(risk.weights[rows].sum()) for rows in members]
     risks = []
-    for i, j in pairs:
-        both = (targets == i) | (targets == j)
-        share = float(risk.weights[order[both]].sum()) / risk.total_weight
-        alpha = risk.alpha / share if share > 0 else risk.alpha
-        risks.append(risk.part(order[both], (targets[both] == j).astype(np.int32), alpha))
+    for i, j in pairs.tolist():
+        rows = np.concatenate([members[i], members[j]])
+        second = np.zeros(len(rows), dtype=np.int32)
+        second[len(members[i]) :] = 1
+        share = (masses[i] + masses[j]) / risk.total_weight
+        risks.append(risk.part(rows, second, risk.alpha / share if share > 0 else risk.alpha))
     return risks
 
 
@@ -56,7 +61,7 @@ def minimize_together(
         reason = KernelSMO().refuses(risk)
         if reason is not None:
             raise ValueError(reason)
-    problems = [one for risk in risks for one in two_class_problems(risk, np.arange(risk.n_rows), risk.rows)]
+    problems = [one for risk in risks for one in two_class_problems(risk)]
     rounds = Rounds(gram, problems, _by_first_use(risks, gram.n))
     proofs = rounds.solve(Goal(tol), max_iter)
     seconds = time.perf_counter() - began
