@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import scale
 
 import nearline
-from nearline import SOLVERS, ElasticNet, LinearClassifier, Risk, minimize, path, sgd_step
+from nearline import SOLVERS, ElasticNet, LinearClassifier, Risk, evaluate, minimize, path, sgd_step
 from nearline.losses import Hinge, Logistic, MarginLoss, Softmax, Squared, SquaredHinge, WestonWatkins
 from nearline.params import Params
 from nearline.regularizers import L1, L2, Elastic, Regularizer
@@ -323,6 +323,25 @@ def test_a_gradient_without_its_own_value_is_refused():
         Risk(X, y, regularizer=Tilted())
     with pytest.raises(ValueError, match="define dphi beside phi"):
         Risk(X, y, loss=Sloping())
+
+
+def test_slopes_and_conjugates_of_another_value_are_refused():
+    """A loss wholly of one's own too: its certificate would prove nothing."""
+
+    class Twice(FlatAtZero):
+        def dphi(self, z):
+            return 2.0 * super().dphi(z)
+
+    class Falsely(FlatAtZero):
+        def phi_conjugate(self, a):
+            return np.where((a >= -1) & (a <= 0), a, np.inf)
+
+    with pytest.raises(ValueError, match="Loss Twice has slopes that are not its derivative"):
+        Risk(X, y, loss=Twice())
+    with pytest.raises(ValueError, match="Loss Falsely has a conjugate that does not belong to its value"):
+        LinearClassifier(loss=Falsely()).fit(X, y)
+    with pytest.raises(ValueError, match="Loss Twice has slopes"):
+        evaluate(Twice(), X @ np.ones(5), y)
 
 
 def test_a_subclass_that_redefines_nothing_keeps_all():

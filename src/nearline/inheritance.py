@@ -6,7 +6,6 @@ A subclass with a value of its own would inherit derivations that no longer hold
 
 from abc import ABC, ABCMeta
 from collections.abc import Iterable
-from functools import lru_cache
 
 
 def concrete_parents(cls: type) -> list[type]:
@@ -42,10 +41,3 @@ def forget_derived(cls: type, defining: Iterable[str], derived: Iterable[str]) -
         if sources and sources[0] in others:
             known = next(base for base in sources if base not in others)
             setattr(cls, method, known.__dict__[method])
-
-
-@lru_cache(maxsize=1024)  # asked of the same few classes whenever a risk is made
-def mixed(cls: type, formula: str, partner: str) -> bool:
-    """Whether a class has a formula of its own and the partner (its derivative, say) of a concrete parent's."""
-    own, parents = _owner(cls, formula), concrete_parents(cls)
-    return own < _owner(cls, partner) and any(base in parents for base in cls.__mro__[own + 1 :])

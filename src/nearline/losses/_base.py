@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.inheritance import forget_derived, mixed, redefined
+from nearline.inheritance import forget_derived, redefined
 from nearline.losses._special import NOTHING, Special
 
 # What a loss is, and what its author derived from that: the second is not inherited where the first is redefined.
@@ -59,25 +59,6 @@ class Loss(ABC):
     def compiled(self) -> str | None:
         """Name of the same loss in the compiled core, if there is one."""
         return self.own.core
-
-    def check_slopes(self) -> None:
-        """Refuse a value of one's own beside inherited slopes, or the reverse, unless they agree at a few places."""
-        pairs = ("phi", "dphi"), ("dphi", "phi"), ("value", "value_and_gradient")
-        if not any(mixed(type(self), *pair) for pair in pairs):
-            return
-        K, h = 3 if self.joint else 1, 1e-6
-        scores = np.random.default_rng(0).normal(scale=2.0, size=(20, K))
-        targets = np.arange(20) % self.label_count(K)
-        value, slopes = self.value_and_gradient(scores, targets)
-        changes = [
-            self.value(scores + h * e, targets) - self.value(scores - h * e, targets) for e in np.eye(K)
-        ]
-        same = np.allclose(self.value(scores, targets), value)
-        if not (same and np.allclose(np.stack(changes, axis=1) / (2 * h), slopes, atol=1e-4)):
-            raise ValueError(
-                f"Loss {type(self).__name__} has slopes that are not its derivative, as one of both is inherited: "
-                "define dphi beside phi, value_and_gradient beside value."
-            )
 
     @abstractmethod
     def value_and_gradient(self, scores: Array, targets: Array) -> tuple[Array, Array]:

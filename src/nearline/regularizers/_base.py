@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from nearline.arrays import Array
 from nearline.inheritance import forget_derived
-from nearline.regularizers._check import check_pieces
 
 if TYPE_CHECKING:
     from nearline.regularizers.elastic import Elastic
@@ -85,8 +84,3 @@ class Regularizer(ABC):
     def largest_alpha(self, gradient: Array) -> float | None:
         """Smallest alpha at which W = 0 is the solution, given the data gradient at W = 0 and the best bias."""
         return None
-
-    def check(self, shape: tuple[int, int]) -> None:
-        """Refuse pieces that contradict the value, at one place: one may be inherited, the other one's own."""
-        if self.as_elastic(shape[0]) is None and shape[1]:
-            check_pieces(self, shape)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.losses import LOSSES, Loss
+from nearline.losses import LOSSES, Loss, check_loss
 from nearline.risk._given import named
 from nearline.targets import checked_targets, row_weights
 
@@ -25,7 +25,6 @@ def evaluate(loss: Loss | str, scores: Array, targets: Array, weights: Array | N
     0.3333333333333333
     """
     loss = named(loss, LOSSES, Loss, "loss")
-    loss.check_slopes()
     scores = np.asarray(scores, dtype=np.float64)
     scores = scores[:, None] if scores.ndim == 1 else scores
     if scores.ndim != 2 or np.isnan(scores).any() or (loss.joint and scores.shape[1] < 2):
@@ -39,4 +38,5 @@ def evaluate(loss: Loss | str, scores: Array, targets: Array, weights: Array | N
         raise ValueError(
             f"There are {len(scores)} rows of scores but {len(targets)} targets: give one for each row."
         )
+    check_loss(loss, targets, scores.shape[1])
     return float(np.average(loss.value(scores, targets), weights=row_weights(weights, len(scores))))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nearline.arrays import Array
-from nearline.losses import LOSSES, Loss
+from nearline.losses import LOSSES, Loss, check_loss
 from nearline.params import Params
 from nearline.passes import Passes
 from nearline.risk._certificate import certify
@@ -34,7 +34,6 @@ class Objective(ABC):
     ) -> None:
         """Check and keep what does not depend on the scores."""
         self.loss = named(loss, LOSSES, Loss, "loss")
-        self.loss.check_slopes()
         if not isinstance(bias, (bool, np.bool_)):
             raise ValueError(f"bias must be True or False, got {bias!r}.")
         self.bias = bool(bias)
@@ -50,6 +49,7 @@ class Objective(ABC):
             n_classes = self.targets.shape[1] if several else int(self.targets.max()) + 1
         self.n_classes = max(n_classes, 2)
         self.n_outputs = self.n_classes if self.loss.joint or self.n_classes > 2 else 1
+        check_loss(self.loss, self.targets, self.n_outputs)
         self.weights = row_weights(weights, n_rows)
         self.total_weight = float(self.weights.sum())
         self.alpha = strength(alpha, self.total_weight)

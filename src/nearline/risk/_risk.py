@@ -12,7 +12,7 @@ from nearline.arrays import Array, Design, as_design, is_sparse
 from nearline.losses import Loss
 from nearline.params import Params
 from nearline.passes import ExactPasses, Passes, passes_for
-from nearline.regularizers import REGULARIZERS, Elastic, Regularizer
+from nearline.regularizers import REGULARIZERS, Elastic, Regularizer, check_penalty
 from nearline.risk._certificate import dual_value, gradient_test
 from nearline.risk._given import named, strength
 from nearline.risk._objective import Objective
@@ -59,7 +59,7 @@ class Risk(Objective):
             raise ValueError(f"X must be rows by features (n, D), got an array of shape {self.X.shape}.")
         self.regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
         self._take(self.X.shape[0], targets, loss, alpha, weights, bias, n_classes)
-        self.regularizer.check((self.n_outputs, self.X.shape[1]))
+        check_penalty(self.regularizer, (self.n_outputs, self.X.shape[1]))
         self.passes = passes_for(self.X, self.targets, self.weights, self.loss, self.n_outputs)
 
     def with_alpha(self, alpha: float | str) -> "Risk":
