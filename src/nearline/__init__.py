@@ -33,6 +33,7 @@ _HOMES = {
     "ConvergenceWarning": "nearline.solvers",
     "path_scores": "nearline.selection.path_scores",
     "RidgeFactorization": "nearline.solvers",
+    "KernelScore": "nearline.scores",
     "LinearScore": "nearline.scores",
     "decide": "nearline.decision",
     "get_num_threads": "nearline.threads",

@@ -1,11 +1,16 @@
-"""LinearScore: f(x) = W x + b, the score function of a linear classifier, and its geometry (SPEC E2, E4)."""
+"""Score functions: LinearScore, f(x) = W x + b, with its geometry, and KernelScore, a sum over items (SPEC E2, E4, G5)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from nearline.arrays import Array, Design, admitted, product
+from nearline.kept import Anything, Instance, Numbers, kept
+from nearline.kernels import Kernel
+from nearline.kernels._held import check_items
+from nearline.kernels.blocks import blocks
 
 
 def decisive(scores: Array, *, everywhere: bool = False) -> Array:
@@ -78,3 +83,54 @@ class LinearScore:
         own = f[rows, targets]
         f[rows, targets] = -np.inf
         return np.asarray((own - f.max(axis=1)) / length)
+
+
+@kept(
+    kernel=Instance(Kernel),
+    items=Anything(),
+    rows=Numbers(("m",), "whole numbers", least=0),
+    A=Numbers(("m", "Q")),
+    b=Numbers(("Q",)),
+    links=lambda score: check_items(score.kernel, score.items, len(score.rows)),
+)
+@dataclass(frozen=True, eq=False)
+class KernelScore:
+    """f_c(x) = sum_i A_ic k(x_i, x) + b_c, over the items whose coefficients are not all 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearline.kernels import Polynomial
+    >>> items = Polynomial().items([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0]])
+    >>> score = KernelScore.of(Polynomial(2, 0.0), items, np.array([[1.0], [0.0], [-1.0]]), np.array([0.5]))
+    >>> score.rows.tolist(), score([[1.0, 1.0]]).tolist()  # 1 - 4 + 0.5
+    ([0, 2], [[-2.5]])
+    """
+
+    kernel: Kernel
+    items: Any  # (m,) of them, or nothing for a precomputed kernel
+    rows: Array  # (m,) their numbers among the training items
+    A: Array  # (m, P)
+    b: Array  # (P,)
+
+    @classmethod
+    def of(cls, kernel: Kernel, items: Any, A: Array, b: Array) -> "KernelScore":
+        """Of coefficients (n, P) for all training items: those that count are kept."""
+        rows = np.flatnonzero((A != 0).any(axis=1))
+        kept = None if kernel.takes == "gram" else items[rows]
+        return cls(kernel, kept, rows, np.ascontiguousarray(A[rows]), np.asarray(b, dtype=np.float64))
+
+    def __call__(self, X: Any) -> Array:
+        """Scores (n, P)."""
+        return self.scores(self.kernel.items(X))
+
+    def scores(self, items: Any) -> Array:
+        """(n, P) for checked items."""
+        parts = [K.astype(np.float64, copy=False) @ self.A + self.b for _, K in self.values(items)]
+        if not parts:
+            return np.zeros((0, self.A.shape[1]))
+        return decisive(np.concatenate(parts), everywhere=True)
+
+    def values(self, items: Any) -> Iterator[tuple[slice, Array]]:
+        """k(x, x_i) of some checked items at a time."""
+        return blocks(self.kernel, items, self.items, self.rows)

@@ -8,7 +8,7 @@ import numpy as np
 
 from nearline.arrays import Array, Design, is_sparse
 from nearline.explanation import Contributions, Terms
-from nearline.kernels.expansion import Expansion, values
+from nearline.scores import KernelScore
 
 TOGETHER = 64  # rows whose kernel values are computed together
 
@@ -91,7 +91,7 @@ class OfProblems:
 class OfTrainingRows:
     """Terms A_jp k(x_j, x) of the training rows of an expansion; ``worth(i)`` (C, P) is what a problem is to a class."""
 
-    def __init__(self, expansion: Expansion, items: Any, worth: Callable[[int], Array]) -> None:
+    def __init__(self, expansion: KernelScore, items: Any, worth: Callable[[int], Array]) -> None:
         self.expansion, self.items, self.worth = expansion, items, worth
         self._first, self._block = 0, np.empty((0, len(expansion.rows)))
 
@@ -99,14 +99,19 @@ class OfTrainingRows:
         if not self._first <= i < self._first + len(self._block):
             self._first = i - i % TOGETHER
             part = self.items[self._first : self._first + TOGETHER]
-            parts = [K for _, K in values(self.expansion.kernel, part, self.expansion)]
+            parts = [K for _, K in self.expansion.values(part)]
             self._block = np.concatenate(parts).astype(np.float64)
         k = self._block[i - self._first]
         return self.expansion.rows, self.worth(i) @ (self.expansion.A * k[:, None]).T
 
 
 def expanded(
-    expansion: Expansion, items: Any, scores: Array, labels: Array, classes: Array, pairs: Array | None = None
+    expansion: KernelScore,
+    items: Any,
+    scores: Array,
+    labels: Array,
+    classes: Array,
+    pairs: Array | None = None,
 ) -> Contributions:
     """Contributions of an expansion whose columns are the classes, or pairs of them: then the pair of label and runner-up."""
     codes = np.searchsorted(classes, labels)

@@ -13,8 +13,8 @@ from nearline.explanation import Contributions
 from nearline.kept import Instance, Named, Numbers, Real, kept, require
 from nearline.kernels import Kernel, as_kernel
 from nearline.kernels._held import widths
-from nearline.kernels.expansion import Expansion
 from nearline.kernels.gram import MEMORY, Gram
+from nearline.scores import KernelScore
 from nearline.validation import check_weights
 
 
@@ -48,7 +48,7 @@ class KernelModel(Classifier):
     kernel: Any
     memory: float
     kernel_: Kernel
-    expansion_: Expansion
+    expansion_: KernelScore
     classes_: Array
 
     def __sklearn_tags__(self) -> Any:
@@ -112,7 +112,7 @@ class KernelModel(Classifier):
 
 @kept(
     memory=Real(above=0.0),
-    expansion_=Instance(Expansion),
+    expansion_=Instance(KernelScore),
     dual_coef_=Numbers(("n", "Q")),
     intercept_=Numbers(("Q",)),
 )
@@ -122,7 +122,7 @@ class KernelScoring(KernelModel):
     dual_coef_: Array
     intercept_: Array
 
-    def _keep_scores(self, expansion: Expansion) -> None:
+    def _keep_scores(self, expansion: KernelScore) -> None:
         self.expansion_ = expansion
         self.dual_coef_, self.intercept_ = expansion.A, expansion.b
 

@@ -11,8 +11,7 @@ from nearline.estimators._explained import by_class, expanded
 from nearline.estimators._kernel import MEMORY, KernelModel, count
 from nearline.explanation import Contributions
 from nearline.kept import Instance, Numbers, Real, Whole, kept, require
-from nearline.kernels.expansion import Expansion, values
-from nearline.scores import decisive
+from nearline.scores import KernelScore, decisive
 
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(32)  # of the normal distribution
 HALVES, HALF_WEIGHTS = np.polynomial.legendre.leggauss(64)  # of the interval (-1, 1)
@@ -40,7 +39,7 @@ def _factored(model: "GaussianProcessClassifier") -> None:
     tol=Real(),
     max_iter=Whole(),
     memory=Real(above=0.0),
-    expansion_=Instance(Expansion),
+    expansion_=Instance(KernelScore),
     dual_coef_=Numbers(("n", "P")),
     _roots=Numbers(("P", "n"), least=0.0),
     _factors=Numbers(("P", "n", "n")),
@@ -98,7 +97,7 @@ class GaussianProcessClassifier(KernelModel):
         A = np.stack([mode.a for mode in modes], axis=1)
         rows = np.arange(n)
         kept = None if self.kernel_.takes == "gram" else owned(items, X)
-        self.expansion_ = Expansion(self.kernel_, kept, rows, A, np.zeros(A.shape[1]))
+        self.expansion_ = KernelScore(self.kernel_, kept, rows, A, np.zeros(A.shape[1]))
         self.dual_coef_ = A
         self._roots = np.stack([mode.root for mode in modes])
         self._factors = np.stack([mode.L for mode in modes])
@@ -117,7 +116,7 @@ class GaussianProcessClassifier(KernelModel):
             )
         prior = self.kernel_.diagonal(items)
         means, variances = [], []
-        for rows, K in values(self.kernel_, items, self.expansion_):
+        for rows, K in self.expansion_.values(items):
             K = K.astype(np.float64)
             means.append(decisive(K @ self.expansion_.A, everywhere=True))
             parts = [

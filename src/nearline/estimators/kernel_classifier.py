@@ -8,10 +8,10 @@ from sklearn.utils.metaestimators import available_if
 from nearline.arrays import Array
 from nearline.estimators._kernel import MEMORY, KernelScoring
 from nearline.kept import AnyOf, Flag, Instance, Named, OrNone, Plain, Real, Whole, Word, kept, require
-from nearline.kernels.expansion import Expansion
 from nearline.kernels.gram import Gram
 from nearline.losses import BINARY, LOSSES, Loss
 from nearline.risk import KernelRisk, named
+from nearline.scores import KernelScore
 from nearline.solvers import Method, Solution, minimize
 
 
@@ -120,7 +120,7 @@ class KernelClassifier(KernelScoring):
         risk = KernelRisk.of(gram, **asked)
         solution = minimize(risk, self.solver, tol=self.tol)
         self._keep(risk.alpha, solution)
-        self._keep_scores(Expansion.of(self.kernel_, gram.items, solution.params.W.T, solution.params.b))
+        self._keep_scores(KernelScore.of(self.kernel_, gram.items, solution.params.W.T, solution.params.b))
 
     def _asked(self, targets: Array, weights: Array) -> dict[str, Any]:
         """What a risk is made of, beside the items."""

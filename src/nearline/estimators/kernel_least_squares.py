@@ -7,10 +7,10 @@ import numpy as np
 from nearline.estimators._kernel import MEMORY, KernelScoring
 from nearline.estimators.least_squares import checked_alphas, keep_best, one_alpha
 from nearline.kept import Flag, Numbers, OrNone, Perhaps, Plain, Real, kept
-from nearline.kernels.expansion import Expansion
 from nearline.losses import Squared
 from nearline.params import Params
 from nearline.risk import KernelRisk
+from nearline.scores import KernelScore
 from nearline.solvers.gram_ridge import GramRidge
 
 
@@ -99,5 +99,5 @@ class KernelLeastSquares(KernelScoring):
         A, b = ridge.solution(self.alpha_)
         risk = risk.with_alpha(self.alpha_)
         self.gap_ = risk.gap(risk.scored(Params.of(A.T, b)))
-        self._keep_scores(Expansion(self.kernel_, None if gram.given else gram.items, used, A, b))
+        self._keep_scores(KernelScore(self.kernel_, None if gram.given else gram.items, used, A, b))
         return self

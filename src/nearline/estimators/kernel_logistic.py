@@ -5,9 +5,9 @@ from typing import Any, Self
 from nearline.estimators._kernel import MEMORY
 from nearline.estimators.kernel_classifier import KernelClassifier
 from nearline.kept import OrNone, Real, Whole, kept
-from nearline.kernels.expansion import Expansion
 from nearline.kernels.landmarks import Landmarks, some_landmarks
 from nearline.risk import Risk
+from nearline.scores import KernelScore
 from nearline.solvers import minimize
 
 
@@ -103,5 +103,5 @@ class KernelLogisticRegression(KernelClassifier):
         solution = minimize(risk, self.solver, tol=self.tol)
         self._keep(risk.alpha, solution)
         A = marks.coefficients(solution.params.W)
-        self._keep_scores(Expansion(self.kernel_, marks.items, marks.rows, A, solution.params.b.copy()))
+        self._keep_scores(KernelScore(self.kernel_, marks.items, marks.rows, A, solution.params.b.copy()))
         self.residual_ = marks.residual

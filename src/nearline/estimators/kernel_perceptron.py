@@ -7,7 +7,7 @@ import numpy as np
 from nearline.arrays import Array
 from nearline.estimators._kernel import MEMORY, KernelScoring
 from nearline.kept import Flag, ListOf, Numbers, Whole, kept
-from nearline.kernels.expansion import Expansion
+from nearline.scores import KernelScore
 from nearline.solvers.perceptron import least_cycles, no_longer_helps
 
 
@@ -75,7 +75,7 @@ class KernelPerceptron(KernelScoring):
         gram.check_memory()
         K = self.kernel_.among(items) if gram.given else gram.among(items)  # the rule is sound for any matrix
         A = self._mistakes(K + K.dtype.type(1.0), targets)
-        self._keep_scores(Expansion.of(self.kernel_, items, A, A.sum(axis=0)))
+        self._keep_scores(KernelScore.of(self.kernel_, items, A, A.sum(axis=0)))
         self.support_ = self.expansion_.rows
         self.n_iter_ = len(self.mistakes_)
         return self

@@ -9,8 +9,8 @@ from nearline.decision import decide
 from nearline.estimators._kernel import MEMORY, KernelScoring
 from nearline.estimators._pairs import Pairs
 from nearline.kept import Numbers, OneOf, OrNone, Plain, Real, Whole, kept, require
-from nearline.kernels.expansion import Expansion
 from nearline.risk import KernelRisk
+from nearline.scores import KernelScore
 from nearline.solvers.kernel import Together, minimize_together, two_class_risks
 
 
@@ -124,7 +124,7 @@ class KernelSVM(KernelScoring):
                 raise ValueError(f"{name} must be a number > 0, got {value!r}.")
 
     def _keep(self, items: Any, found: Together) -> None:
-        self._keep_scores(Expansion.of(self.kernel_, items, found.coefficients, found.biases))
+        self._keep_scores(KernelScore.of(self.kernel_, items, found.coefficients, found.biases))
         self.support_ = self.expansion_.rows
         worst = max(found.solutions, key=lambda solution: solution.left)
         self.gap_, self.violation_ = worst.left, found.violation

@@ -21,7 +21,6 @@ from nearline.files import _pipelines, _sklearn  # noqa: F401  (they declare wha
 from nearline.files._errors import ModelFileError
 from nearline.kept import check, check_links, declaration, is_complete, require
 from nearline.kernels import Kernel, Tree
-from nearline.kernels.expansion import Expansion
 from nearline.kernels.landmarks import Landmarks
 from nearline.losses import Loss
 from nearline.neighbors.approximate import Approximate
@@ -36,6 +35,7 @@ from nearline.regularizers import Regularizer
 from nearline.representations._codes import Code
 from nearline.representations._scales import Affine, Knots
 from nearline.representations.tables import Encoding
+from nearline.scores import KernelScore
 from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.calibrators import CALIBRATORS
 from nearline.selection.chain import Chain
@@ -78,7 +78,7 @@ PARTS = (
     Consensus,
     Electorate,
     Encoding,
-    Expansion,
+    KernelScore,
     Knots,
     Landmarks,
     Params,

@@ -7,7 +7,7 @@ import numpy as np
 
 from nearline.arrays import Array
 from nearline.kernels._base import Kernel
-from nearline.kernels.expansion import Expansion
+from nearline.kernels.blocks import blocks
 from nearline.kernels.landmarks import Landmarks, spanning
 from nearline.kernels.precomputed import implausible, symmetric
 from nearline.kernels.psd import ROUNDED, is_psd
@@ -82,12 +82,14 @@ class Gram:
             K = symmetric(items) if self.given else self.kernel.among(items)
             own = np.diagonal(K).astype(np.float32 if self.items.dtype == np.float32 else K.dtype)
         if not np.isfinite(own).all():
-            raise ValueError(
-                f"Values of {self.kernel!r} overflow on these items: scale the features, or take Normalized(kernel)."
-            )
+            raise ValueError(self._overflow)
         if self.given and implausible(K):
             _refuse_indefinite(K)
         return K
+
+    @property
+    def _overflow(self) -> str:
+        return f"Values of {self.kernel!r} overflow on these items: scale the features, or take Normalized(kernel)."
 
     def part(self, rows: Array) -> "Gram":
         """That of some of the items."""
@@ -101,7 +103,14 @@ class Gram:
         """K A (n, P) in float64, for A (n, P): where the matrix is not there, from the rows of A that are not 0."""
         if "whole" in self.__dict__:
             return np.asarray(self.whole @ A)
-        return Expansion.of(self.kernel, self.wide, A, np.zeros(A.shape[1])).scores(self.wide)
+        rows = np.flatnonzero((A != 0).any(axis=1))
+        items, few = self.wide, np.ascontiguousarray(A[rows])
+        held = None if self.given else items[rows]
+        parts = [K.astype(np.float64, copy=False) @ few for _, K in blocks(self.kernel, items, held, rows)]
+        product = np.concatenate(parts) if parts else np.zeros_like(A)
+        if not np.isfinite(product).all():
+            raise ValueError(self._overflow)
+        return product
 
     @cached_property
     def coordinates(self) -> tuple[Landmarks, Array]:

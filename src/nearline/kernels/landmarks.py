@@ -14,7 +14,7 @@ from nearline.arrays import Array
 from nearline.kept import Anything, Instance, Numbers, Real, kept, require
 from nearline.kernels._base import Kernel
 from nearline.kernels._held import check_items
-from nearline.kernels.expansion import Expansion, values
+from nearline.kernels.blocks import blocks
 from nearline.kernels.precomputed import Precomputed
 from nearline.tiles import steps
 
@@ -51,10 +51,9 @@ class Landmarks:
         """(n, r) for checked items, float64."""
         from scipy.linalg import solve_triangular
 
-        support = Expansion(self.kernel, self.items, self.rows, np.zeros((len(self.rows), 0)), np.zeros(0))
         parts = [
             solve_triangular(self.L, K.T.astype(np.float64), lower=True, check_finite=False).T
-            for _, K in values(self.kernel, items, support)
+            for _, K in blocks(self.kernel, items, self.items, self.rows)
         ]
         return np.ascontiguousarray(np.concatenate(parts)) if parts else np.zeros((0, len(self.rows)))
 
