@@ -5,6 +5,7 @@ from datetime import date, datetime
 import pytest
 
 from nearline.data import batches, read
+from nearline.words import at_the_command_line
 
 
 def column(values, tmp_path, **options):
@@ -101,7 +102,9 @@ def test_a_spoiled_column_is_told(tmp_path):
     (tmp_path / "ages.csv").write_text("age,label\n" + rows)
     table = read(tmp_path / "ages.csv", "label")
     assert "303 of 304 values of 'age' are numbers; line 17 says 'c'" in str(table)
-    assert "--read 'missing=c|?|NA'" in str(table)
+    assert "missing=['c', '?', 'NA']" in str(table)
+    with at_the_command_line():
+        assert "--read 'missing=c|?|NA'" in str(read(tmp_path / "ages.csv", "label"))
     mended = read(tmp_path / "ages.csv", "label", missing=["c", "?", "NA"])
     assert mended.X["age"].null_count() == 1
     assert "303 of" not in str(mended)

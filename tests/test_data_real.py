@@ -29,7 +29,7 @@ FILES = [
     ("sms_spam/SMSSpamCollection", {}, 5_574, None, {"ham": 4_827, "spam": 747}),
     ("surnames", {}, 20_050, None, 18),
     ("trec/train.txt", {"target": "first", "delimiter": ":", "format": "lines of text"}, 5_452, None, 6),
-    ("trec/test.txt", {}, 500, None, None),
+    ("trec/test.txt", {}, 500, None, 6),
     ("newsgroups20/test.jsonl.gz", {"target": "label", "columns": ["text"]}, 7_532, 1, 20),
     ("emb_text_wordllama/ag_news_test_wordllama256.npz", {}, 7_600, 256, 4),
     ("emb_text_wordllama/trec_wordllama256.npz", {"target": "coarse_test"}, 500, 256, 6),

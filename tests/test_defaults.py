@@ -29,7 +29,7 @@ def test_all_that_minimize_a_penalized_risk_have_it():
     smoothing = {"BernoulliNB", "MultinomialNB"}  # their alpha is a number of pseudo-counts
     named = {cls.__name__ for cls, own in PARAMETERS.items() if "alpha" in own}
     assert {cls.__name__ for cls in WITH_ALPHA} == named - smoothing
-    assert len(WITH_ALPHA) == 8
+    assert len(WITH_ALPHA) == 9
 
 
 @pytest.mark.parametrize("estimator", WITH_ALPHA)

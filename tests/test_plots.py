@@ -333,7 +333,7 @@ def test_the_gallery_page_is_up_to_date():
 
 def test_names_and_labels_command_nothing():
     """A picture made from Python shows controls written out, as what is printed does."""
-    from nearline.voronoi import plot_voronoi
+    from nearline.plots.voronoi import plot_voronoi
 
     X, y = load_iris(return_X_y=True)
     X, y = X[:, :2], np.array(["a\x1b[31m", "b\u202e", "c"])[y]

@@ -606,7 +606,7 @@ def test_iris_by_default():
 
 
 def test_every_preset_runs():
-    X, y = rows_of(n=120)
+    X, y = rows_of(n=60)
     for preset in ("quick", "default", "thorough"):
         contest = TryThemAll(preset, progress="silent", folds=2).fit(X, y)
         assert all(
