@@ -98,6 +98,6 @@ class KernelLeastSquares(KernelScoring):
             keep_best(self, scores, alphas, risk.targets, ridge.codes, risk.weights, risk.weights)
         A, b = ridge.solution(self.alpha_)
         risk = risk.with_alpha(self.alpha_)
-        self.gap_ = risk.gap(risk.scored(Params.of(A.T, b)))
+        self.gap_ = risk.gap(risk.scored(Params.of(A.T, b)), enough=1e-9)  # b is at its best
         self._keep_scores(KernelScore(self.kernel_, None if gram.given else gram.items, used, A, b))
         return self

@@ -93,6 +93,8 @@ class Gram:
 
     def part(self, rows: Array) -> "Gram":
         """That of some of the items."""
+        if np.array_equal(rows, np.arange(self.n)):
+            return self
         items = self.items[np.ix_(rows, rows)] if self.given else self.items[rows]
         other = Gram(self.kernel, items, self.memory, self.instead)
         if "whole" in self.__dict__:

@@ -151,12 +151,13 @@ class Objective(ABC):
     def dual_value(self, duals: Array) -> float | None:
         """D(u) at duals made feasible first; None where there is no certificate: alpha = 0, or a conjugate not known."""
 
-    def gap(self, point: Point, duals: Array | None = None) -> float | None:
+    def gap(self, point: Point, duals: Array | None = None, enough: float = 0.0) -> float | None:
         """Certified duality gap of a point relative to its risk, (P - D) / P, or None where there is none.
 
-        Smooth losses derive the duals from the scores; non-smooth ones take the solver's.
+        Smooth losses derive the duals from the scores; non-smooth ones take the solver's. Where it is more than enough,
+        duals at the best b are tried too.
         """
-        better, gap = self.certify(point, duals)
+        better, gap = self.certify(point, duals, enough * point.value)
         if gap is None:
             return None
         return (gap + point.value - better.value) / max(point.value, float(np.finfo(float).tiny))

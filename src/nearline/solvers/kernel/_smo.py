@@ -37,6 +37,7 @@ class Rounds:
         self.gram, self.problems = gram, problems
         self.found: list[Found] = [(np.inf, 0)] * len(problems)
         self.settled = False  # whether F is right to float64
+        self.proofs: list[Certificate] = []  # of where the problems stand after a round
         self._pending, self._aim = list(range(len(problems))), FIRST
         light = gram.kernel.light(gram.items)
         whole = gram.given or gram.fits(4 if light.dtype == np.float32 else 8)
@@ -51,7 +52,7 @@ class Rounds:
         """Rounds until P - D <= tol P in every problem, with F computed anew in float64; each has so many steps."""
         while not self.go(goal, max_iter):
             pass
-        return certificates(self.problems)
+        return self.proofs
 
     def go(self, goal: Goal, max_iter: int = MOST_STEPS) -> bool:
         """One round, which lowers the violation tenfold; whether it was the last."""
@@ -89,9 +90,9 @@ class Rounds:
 
     def _late(self, goal: Goal) -> list[int]:
         """The problems whose gap is too large."""
-        proofs = enumerate(certificates(self.problems))
-        coarse = goal.null is not None
-        return [p for p, proof in proofs if not (proof.null_gap if coarse else proof.gap) <= goal.tol]
+        self.proofs, coarse = certificates(self.problems), goal.null is not None
+        gaps = [proof.null_gap if coarse else proof.gap for proof in self.proofs]
+        return [p for p, gap in enumerate(gaps) if not gap <= goal.tol]
 
     def _goes_on(self, max_iter: int) -> bool:
         return self._aim > FINEST and max(steps for _, steps in self.found) < max_iter
@@ -203,7 +204,7 @@ class KernelSMO(KernelSolver):
         assert isinstance(state, KernelSMOState)
         rounds = state.rounds
         last = rounds.go(state.goal)
-        A, proofs = rounds.coefficients(), certificates(rounds.problems)
+        A, proofs = rounds.coefficients(), rounds.proofs
         scores, b = np.empty_like(A), np.array([proof.b for proof in proofs])
         for p, problem in enumerate(rounds.problems):
             scores[problem.at, p] = problem.F + problem.y + b[p]

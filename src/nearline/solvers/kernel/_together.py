@@ -87,5 +87,10 @@ def minimize_together(
 
 def _by_first_use(risks: Sequence[KernelRisk], n: int) -> Array:
     """All rows, in the order in which the risks have them: where these come by class, so do all."""
-    rows = np.concatenate([*(risk.rows for risk in risks), np.arange(n)])
-    return rows[np.sort(np.unique(rows, return_index=True)[1])]
+    unseen, parts = np.ones(n, dtype=bool), []
+    for risk in risks:
+        parts.append(risk.rows[unseen[risk.rows]])
+        unseen[parts[-1]] = False
+        if not unseen.any():
+            break
+    return np.concatenate([*parts, np.flatnonzero(unseen)])
