@@ -224,7 +224,7 @@ def path(
     data: Data,
     target: Target = None,
     loss: Annotated[str, typer.Option(help="logistic, hinge, squared-hinge, squared, ...")] = "logistic",
-    regularizer: Annotated[str, typer.Option(help="l2, l1 or elastic-net")] = "l2",
+    regularizer: Annotated[str, typer.Option(help="l2, l1, elastic-net or group-l1")] = "l2",
     alphas: Annotated[str | None, typer.Option(help="strengths of the penalty, with commas")] = None,
     folds: Annotated[int, typer.Option(help="folds")] = 5,
     random_state: RandomState = 0,

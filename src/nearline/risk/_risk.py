@@ -187,17 +187,21 @@ class Risk(Objective):
         """The Hessian of the smooth part as a matrix over ``params.flat`` (for small problems)."""
         H = self.passes.hessian(point.scores) / self.total_weight
         n_weights = self.n_outputs * self.n_features
-        H[:n_weights, :n_weights] += self.penalty_hessian(point.params.W)
+        self.add_penalty_hessian(point.params.W, H)
         if not self.bias:
             H[n_weights:] = H[:, n_weights:] = 0.0
         return H
 
-    def penalty_hessian(self, W: Array) -> Array:
-        """Second derivative of alpha R (of its smooth part) as a matrix over the weights."""
+    def add_penalty_hessian(self, W: Array, H: Array, unit: Array | float = 1.0) -> None:
+        """H += second derivative of alpha R at W (of its smooth part), over weights in ``unit`` (D,) of their features."""
+        units, n_weights = np.tile(np.broadcast_to(unit, W.shape[1]), W.shape[0]), W.size
         if self.elastic:
-            return np.diag(np.full(W.size, self.l2))
-        columns = [self.regularizer.curvature_product(W, unit.reshape(W.shape)) for unit in np.eye(W.size)]
-        return self.alpha * np.stack([np.ravel(column) for column in columns if column is not None])
+            H[np.arange(n_weights), np.arange(n_weights)] += self.l2 / units**2
+            return
+        for i, direction in enumerate(np.eye(n_weights)):
+            bend = self.regularizer.curvature_product(W, direction.reshape(W.shape))
+            assert bend is not None  # solvers that need it refuse penalties without
+            H[i, :n_weights] += self.alpha * np.ravel(bend) / (units[i] * units)
 
     # -- what the certificate needs ---------------------------------------------------------------------------
 

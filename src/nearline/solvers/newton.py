@@ -80,8 +80,7 @@ class Newton(Solver):
         H = state.centered.hessian(state.point.scores) / risk.total_weight
         H[:, n_weights:] /= state.coordinates.unit_b
         H[n_weights:] /= state.coordinates.unit_b
-        units = np.tile(state.coordinates.unit, risk.n_outputs)
-        H[:n_weights, :n_weights] += risk.penalty_hessian(state.point.params.W) / np.outer(units, units)
+        risk.add_penalty_hessian(state.point.params.W, H, state.coordinates.unit)
         return H
 
     def solution(self, H: Array, gradient: Array, place: Array) -> Array:
