@@ -19,8 +19,8 @@ from threadpoolctl import threadpool_limits
 
 import nearline
 from nearline.losses import LOSSES
-from nearline.params import Params
-from nearline.passes import CompiledPasses
+from nearline.risk.params import Params
+from nearline.risk.passes import CompiledPasses
 
 DATA = Path(os.environ.get("NEARLINE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 

@@ -18,7 +18,7 @@ from sklearn.linear_model import Perceptron as TheirPerceptron
 from sklearn.linear_model import SGDClassifier
 
 import nearline
-from nearline.params import Params
+from nearline.risk.params import Params
 
 EPOCHS, ALPHA = 5, 1e-4
 THEIR_LOSS = {"hinge": "hinge", "logistic": "log_loss"}

@@ -432,7 +432,7 @@ def test_fits_of_many_rows_end_where_rounding_hides_the_rest(monkeypatch):
 
 
 def test_calibrators_can_be_stopped():
-    from nearline.stopping import OutOfTime, Stop, heeding
+    from nearline._parallel.stopping import OutOfTime, Stop, heeding
 
     class Passed(Stop):
         def check(self):

@@ -6,7 +6,7 @@ import pytest
 from nearline import TryThemAll
 from nearline.cli._reading import Reading
 from nearline.data import DataError, read
-from nearline.targets import quantity_in
+from nearline._arrays.targets import quantity_in
 
 
 @pytest.mark.parametrize(

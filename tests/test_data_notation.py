@@ -5,7 +5,7 @@ from datetime import date, datetime
 import pytest
 
 from nearline.data import batches, read
-from nearline.words import at_the_command_line
+from nearline._records.words import at_the_command_line
 
 
 def column(values, tmp_path, **options):

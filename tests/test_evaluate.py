@@ -22,7 +22,7 @@ from nearline import (
     learning_curve,
     repeated,
 )
-from nearline.answers import Answers, answers_of
+from nearline.predictions import Answers, answers_of
 from nearline.selection.scoring import SCORERS, as_scorers
 from nearline.selection.splits import as_split
 

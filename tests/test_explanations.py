@@ -9,7 +9,7 @@ import nearline
 from nearline import ESTIMATORS, CalibratedClassifier, TryThemAll
 from nearline.explain import reasons
 from nearline.explain.reasons import reasons_of
-from nearline.explanation import Contributions, Explanation
+from nearline._records.explanation import Contributions, Explanation
 from nearline.kernels import Precomputed, Spectrum
 
 X, y = load_iris(return_X_y=True)

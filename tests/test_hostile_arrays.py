@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from benchmarks.attacks import NOTHING, _doors, _matrices, _threads, core
 
 from nearline import ESTIMATORS, LogisticRegression, Risk, minimize
-from nearline.arrays import is_sparse
+from nearline._arrays.design import is_sparse
 from nearline.data import read
-from nearline.sparse import MOST, sound
-from nearline.tiles import map_tiles
+from nearline._arrays.sparse import MOST, sound
+from nearline._parallel.tiles import map_tiles
 
 DAMAGED = list(_matrices.damaged())
 FEW = [DAMAGED[i] for i in range(0, len(DAMAGED), 29)]

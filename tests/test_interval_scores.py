@@ -26,7 +26,7 @@ from benchmarks.studies.intervals.populations import (  # noqa: E402
     true_area,
 )
 
-from nearline.answers import Answers, Known  # noqa: E402
+from nearline.predictions import Answers, Known  # noqa: E402
 from nearline.selection.contributions import CONTRIBUTIONS, contributions_of  # noqa: E402
 from nearline.selection.intervals.area import (  # noqa: E402
     RARE,

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import nearline
 from nearline.files import ModelFileError, load, save
 from nearline.files._registry import Model, Record, by_name
-from nearline.kept import Numbers, Real, Sizes, Whole, check, declaration, kept
+from nearline._records.kept import Numbers, Real, Sizes, Whole, check, declaration, kept
 from nearline.kernels import Polynomial, Spectrum, Subsequence
 
 KINDS = by_name()

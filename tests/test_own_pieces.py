@@ -14,7 +14,7 @@ from sklearn.preprocessing import scale
 import nearline
 from nearline import SOLVERS, ElasticNet, LinearClassifier, Risk, evaluate, minimize, path, sgd_step
 from nearline.losses import Hinge, Logistic, MarginLoss, Softmax, Squared, SquaredHinge, WestonWatkins
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.regularizers import L1, L2, Elastic, Regularizer
 
 rng = np.random.default_rng(0)

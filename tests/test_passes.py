@@ -13,8 +13,8 @@ from scipy.sparse import csr_matrix
 from conftest import interrupted
 from nearline import Risk, _core
 from nearline.losses import LOSSES, Logistic, Softmax
-from nearline.params import Params
-from nearline.passes import CompiledPasses, GenericPasses, passes_for
+from nearline.risk.params import Params
+from nearline.risk.passes import CompiledPasses, GenericPasses, passes_for
 from oracle_passes import exact_moments, logistic_reference, weighted_gram
 
 CORE_LOSSES = [name for name, loss in LOSSES.items() if loss.compiled is not None]

@@ -66,7 +66,7 @@ def test_a_path_can_be_left_and_keeps_what_it_gave():
 
 def test_what_does_not_depend_on_alpha_is_made_once(monkeypatch):
     """H4: one CSC for the whole path."""
-    from nearline.passes._csc import Csc
+    from nearline.risk.passes._csc import Csc
 
     made = []
     build = Csc.arrays.func

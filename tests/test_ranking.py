@@ -25,7 +25,7 @@ from nearline import (
     Perceptron,
     TryThemAll,
 )
-from nearline.answers import Answers, Known, answers_of, by_log_odds, log_of
+from nearline.predictions import Answers, Known, answers_of, by_log_odds, log_of
 from nearline.report._tested import opened_facts
 from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.families import Fold, families

@@ -254,7 +254,7 @@ def test_fitted_joint_machines_have_convex_regions(model):
 
 def test_pairwise_coupling():
     """Consistent pairs give their common distribution back; else the sum of squares is least."""
-    from nearline.estimators._pairs import Pairs
+    from nearline.estimators.pairs import Pairs
 
     rng = np.random.default_rng(0)
     pairs = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])

@@ -386,7 +386,7 @@ def test_table_encoder_by_hand():
 
 def test_dates_say_month_day_weekday_and_hour():
     """2024-02-29 was a Thursday; 1969 is before the epoch."""
-    from nearline.representations._codes import date_parts
+    from nearline.representations.codes import date_parts
     from nearline.representations._columns import read_strings
 
     seconds = read_strings(

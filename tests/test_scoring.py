@@ -22,7 +22,7 @@ from nearline import (
     cross_validate,
     learning_curve,
 )
-from nearline.answers import Answers, Known, answers_of
+from nearline.predictions import Answers, Known, answers_of
 from nearline.selection.positive import positive_class
 from nearline.selection.scoring import as_scorers, scorers_for
 

@@ -23,7 +23,7 @@ from nearline.selection.last_fit import last_fit
 from nearline.selection.try_all import InterruptedFitWarning
 from nearline.solvers import smo as smo_module
 from nearline.solvers.smo import Problem, certificates, smo
-from nearline.stopping import Deadline, OutOfTime, Stop, Stopped, checkpoint, current, heeding
+from nearline._parallel.stopping import Deadline, OutOfTime, Stop, Stopped, checkpoint, current, heeding
 
 
 class Counted(Stop):
@@ -65,7 +65,7 @@ def test_a_stop_ends_the_work_under_it_and_what_is_under_that():
 
 def test_a_deadline_comes_by_itself(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("nearline.stopping.monotonic", lambda: now[0])
+    monkeypatch.setattr("nearline._parallel.stopping.monotonic", lambda: now[0])
     deadline, never = Deadline(5.0), Deadline(None)
     now[0] = 5.0
     deadline.check()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from nearline import SGD, Params, Risk, evaluate, perceptron_rule, sgd_step
-from nearline.targets import checked_targets, row_weights
+from nearline._arrays.targets import checked_targets, row_weights
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(40, 3))

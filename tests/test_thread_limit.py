@@ -55,7 +55,7 @@ def test_environment_sets_the_limit(name, value, expected):
 def test_threadpoolctl_limits_hold():
     """threadpool_limits(1) limits the core as it limits BLAS."""
     threadpoolctl = pytest.importorskip("threadpoolctl")
-    from nearline.threads import register_with
+    from nearline._parallel.threads import register_with
 
     register_with(threadpoolctl)
     before = nearline.get_num_threads()

@@ -9,7 +9,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold, TimeSeriesSplit
 
 from nearline import TryThemAll
-from nearline.answers import Answers, Known
+from nearline.predictions import Answers, Known
 from nearline.selection.intervals import accuracy_interval
 from nearline.selection.remarks import no_better
 from nearline.selection.scoring import SCORERS

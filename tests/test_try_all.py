@@ -399,7 +399,7 @@ def test_families_that_fail_are_skipped_with_the_reason():
 def test_a_time_limit_decides_how_many_finish_but_not_their_scores(monkeypatch):
     X, y = rows_of()
     clock = iter(np.arange(0.0, 1e6, 1.0))  # a second passes whenever somebody looks
-    monkeypatch.setattr("nearline.stopping.monotonic", lambda: next(clock))
+    monkeypatch.setattr("nearline._parallel.stopping.monotonic", lambda: next(clock))
     monkeypatch.setattr("nearline.selection.budget.PATIENCE", 1e6)
     short = fitted(X, y, time_limit=150.0)
     monkeypatch.undo()

@@ -20,8 +20,8 @@ from benchmarks.attacks._kills import (
 
 from nearline import whole, whole_set
 from nearline.cli._sinks import sink
-from nearline.whole import WriteError, clear, scratch, written_whole
-from nearline.whole_set import READY, is_empty, settled
+from nearline._atomic.whole import WriteError, clear, scratch, written_whole
+from nearline._atomic.whole_set import READY, is_empty, settled
 
 posix = pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
 

@@ -9,7 +9,7 @@ matplotlib.use("Agg")
 import numpy as np
 
 from nearline.cli._plot import EVERY
-from nearline.plots._style import pyplot
+from nearline.plots.style import pyplot
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, IMAGES = DOCS / "pictures.md", DOCS / "img" / "pictures"

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import nearline
-from nearline.sparse import sound
+from nearline._arrays.sparse import sound
 
 SHAPES = ((2_000, 1_000, 10), (20_000, 47_000, 75), (300_000, 100_000, 40))  # rows, columns, entries a row
 

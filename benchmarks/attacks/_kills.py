@@ -14,8 +14,8 @@ from benchmarks.attacks import NOTHING, REFUSED, SURVIVED, Outcome, failed
 from nearline.cli._sinks import sink
 from nearline.neighbors.index import Index
 from nearline.selection.openings import record_opening
-from nearline.whole import written_whole
-from nearline.whole_set import settled, written_set
+from nearline._atomic.whole import written_whole
+from nearline._atomic.whole_set import settled, written_set
 
 CALLS = ("open", "replace", "rename", "fsync", "unlink", "rmdir", "mkdir", "chmod", "close", "scandir")
 KILLED = 9

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.attacks import NOTHING, REFUSED, SURVIVED, Attack, Outcome, failed
-from nearline.visible import visible
+from nearline._records.visible import visible
 
 HOSTILE = {
     "escapes": "a\x1b]0;owned\x07\x1b[31mb",

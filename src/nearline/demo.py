@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.opened import Opened
 from nearline.selection.try_all import TryThemAll
-from nearline.whole import written_whole
+from nearline._atomic.whole import written_whole
 
 TIME_LIMIT = 40.0  # seconds of a contest, so that a busy or small machine does not keep people waiting
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array, Design, admitted, product
-from nearline.kept import Anything, Instance, Numbers, kept
+from nearline._arrays.design import Array, Design, admitted, product
+from nearline._records.kept import Anything, Instance, Numbers, kept
 from nearline.kernels import Kernel
-from nearline.kernels._held import check_items
+from nearline.kernels.held import check_items
 from nearline.kernels.blocks import blocks
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from nearline._kesler import LARGEST_BASIS, Kesler
-from nearline._kesler import search as _search
-from nearline.arrays import Array, admitted, is_sparse
+from nearline.solvers.kesler import LARGEST_BASIS, Kesler
+from nearline.solvers.kesler import search as _search
+from nearline._arrays.design import Array, admitted, is_sparse
 from nearline.losses import LOSSES
 from nearline.risk import Risk
 from nearline.scores import LinearScore

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from benchmarks.studies.intervals.populations import Array, Rng
-from nearline.answers import Answers, Known
+from nearline.predictions import Answers, Known
 from nearline.selection.comparison import Added, added_by_rows, corrected_t_test, indistinguishable, mcnemar
 from nearline.selection.contributions import contributions_of
 from nearline.selection.scoring import SCORERS

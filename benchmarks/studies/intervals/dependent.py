@@ -14,7 +14,7 @@ from benchmarks.studies.intervals.populations import (
     series,
     time_hits,
 )
-from nearline.answers import Answers, Known
+from nearline.predictions import Answers, Known
 from nearline.selection.intervals import Interval, accuracy_interval
 from nearline.selection.intervals.of_scores import Sample, interval_of
 from nearline.selection.scoring import SCORERS

@@ -16,6 +16,6 @@ def main() -> None:
     except Exception:  # with --debug
         import traceback
 
-        from nearline.visible import visible
+        from nearline._records.visible import visible
 
         sys.exit(visible(traceback.format_exc(), keep="\n\t"))

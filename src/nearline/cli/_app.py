@@ -323,7 +323,7 @@ def _show_usage(error: Any) -> None:
     """What is wrong with the options, by the door: typer would look for a stream of its own."""
     import sys
 
-    from nearline.visible import visible
+    from nearline._records.visible import visible
 
     if error.ctx is not None:
         hint = f"Try '{error.ctx.command_path} --help' for help."

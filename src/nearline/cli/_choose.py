@@ -21,7 +21,7 @@ from nearline.selection.edges import ROUNDS, Counts, Edge
 from nearline.selection.leaderboard import OPTIMISTIC
 from nearline.selection.leaderboard import table as aligned
 from nearline.selection.path import checked_alphas
-from nearline.visible import visible
+from nearline._records.visible import visible
 
 KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 LINES = 12  # of a table

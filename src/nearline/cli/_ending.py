@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from nearline.stopping import Deadline, OutOfTime, heeding
+from nearline._parallel.stopping import Deadline, OutOfTime, heeding
 
 MOMENT = 0.8  # seconds from a signal until only what is quick is done
 Result = TypeVar("Result")

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from nearline.cli._shown import door
-from nearline.visible import visible
-from nearline.words import at_the_command_line
+from nearline._records.visible import visible
+from nearline._records.words import at_the_command_line
 
 FAILED, MISUSED, TOO_SHORT, STOPPED = 1, 2, 3, 130
 

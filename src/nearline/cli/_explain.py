@@ -17,8 +17,8 @@ from nearline.explain import Reason, facts, lines, reasons, sentence
 from nearline.files import inspect as inspected
 from nearline.files import load
 from nearline.selection.opened import fingerprint
-from nearline.visible import row_said, visible
-from nearline.words import many
+from nearline._records.visible import row_said, visible
+from nearline._records.words import many
 
 ROWS = 5  # rows that are explained where none is named
 

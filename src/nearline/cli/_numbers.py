@@ -12,7 +12,7 @@ from nearline.cli._reading import Reading
 from nearline.data import DataError, Schema, Table, row_lines
 from nearline.selection.checks import Finding
 from nearline.selection.try_all import TryThemAll
-from nearline.visible import row_said
+from nearline._records.visible import row_said
 
 BY_LINES = ("format", "delimiter", "header", "encoding")  # what finding lines understands
 

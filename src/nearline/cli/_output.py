@@ -16,8 +16,8 @@ from nearline.cli._ending import Ending
 from nearline.data import DataError
 from nearline.selection.opened import Opened
 from nearline.selection.try_all import TryThemAll
-from nearline.whole import WriteError, check_place, place_of, written_whole
-from nearline.whole_set import is_empty, settled, written_set
+from nearline._atomic.whole import WriteError, check_place, place_of, written_whole
+from nearline._atomic.whole_set import is_empty, settled, written_set
 
 FILES = ("report.html", "model.nearline", "leaderboard.csv", "result.json")
 MOST_ROWS = 200_000  # numbers of training rows that a model file holds

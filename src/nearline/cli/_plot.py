@@ -15,7 +15,7 @@ from nearline.plots.gallery import in_the_plane, noted
 from nearline.plots.samples import iris
 from nearline.plots.voronoi import plot_voronoi
 from nearline.representations import representations
-from nearline.visible import visible
+from nearline._records.visible import visible
 
 ENDINGS = (".png", ".svg", ".pdf", ".jpg")
 
@@ -82,7 +82,7 @@ def saved(drawn: Any, place: Path) -> None:
     """The figure of axes, written whole."""
     import matplotlib.pyplot as plt
 
-    from nearline.whole import written_whole
+    from nearline._atomic.whole import written_whole
 
     figure = np.ravel(np.asarray(drawn, dtype=object))[0].figure
     with written_whole(place) as file:

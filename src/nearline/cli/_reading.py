@@ -12,12 +12,12 @@ import numpy as np
 from nearline.cli._errors import UsageError, note
 from nearline.cli._shown import described
 from nearline.data import DataError, Schema, Table, batches, read
-from nearline.data._base import NotInPartsError
-from nearline.data._bins import refuse_quantity
-from nearline.data._listing import in_order
+from nearline.data.base import NotInPartsError
+from nearline.data.bins import refuse_quantity
+from nearline.data.listing import in_order
 from nearline.data.texts import entries
 from nearline.files import inspect as inspected
-from nearline.words import many
+from nearline._records.words import many
 
 # what --read KEY=VALUE may say, and how the value is understood
 KEYS: dict[str, Any] = {

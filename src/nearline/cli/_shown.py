@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from nearline.visible import visible
+from nearline._records.visible import visible
 
 LINES = "\n\t"  # what may stay of the controls: names and labels are shown without even these
 

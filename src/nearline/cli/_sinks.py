@@ -10,7 +10,7 @@ from typing import Any
 from nearline.cli._cells import cells
 from nearline.cli._errors import UsageError
 from nearline.cli._shown import data_stream
-from nearline.whole import WriteError, check_place, put, scratch, written_whole
+from nearline._atomic.whole import WriteError, check_place, put, scratch, written_whole
 
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 Write = Callable[[list[Any]], Any]

@@ -28,8 +28,8 @@ from nearline.selection.opened import Opened, fingerprint
 from nearline.selection.openings import check_record
 from nearline.selection.scoring import as_scorers
 from nearline.selection.try_all import InterruptedFitWarning, LeakageWarning, TimeLimitError, TryThemAll
-from nearline.visible import visible
-from nearline.words import many
+from nearline._records.visible import visible
+from nearline._records.words import many
 
 
 @dataclass(frozen=True)

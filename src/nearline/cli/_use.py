@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.answers import answers_of
+from nearline.predictions import answers_of
 from nearline.cli._errors import note
 from nearline.cli._explain import Explainer
 from nearline.cli._output import clean
@@ -31,8 +31,8 @@ from nearline.files import load
 from nearline.selection.leaderboard import shown
 from nearline.selection.opened import LockedRows, fingerprint, intervals_of
 from nearline.selection.scoring import scorers_for
-from nearline.visible import visible
-from nearline.words import many
+from nearline._records.visible import visible
+from nearline._records.words import many
 
 KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}
 EVALUATED = [

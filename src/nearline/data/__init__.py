@@ -1,6 +1,6 @@
 """Files and folders of tables, texts, images and embeddings, read as rows and labels for a contest."""
 
-from nearline.data._base import Column, DataError, Description, Format, Schema, Table
+from nearline.data.base import Column, DataError, Description, Format, Schema, Table
 from nearline.data._read import FORMATS, batches, read, row_lines
 from nearline.data.pixels import image_features
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.data._base import Doubt, polars
-from nearline.identifiers import FEWEST_ROWS, LONGEST_WORD, UNIQUE, enough, of_numbers, of_words
+from nearline._arrays.design import Array
+from nearline.data.base import Doubt, polars
+from nearline.data.identifiers import FEWEST_ROWS, LONGEST_WORD, UNIQUE, enough, of_numbers, of_words
 
 SPOILED = Doubt(7, "spoiled numbers", "numbers but for a few values")
 LEAK = Doubt(6, "tells the class", "each value has one class: is it known before the class is?")

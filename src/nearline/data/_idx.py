@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.data._base import DataError
+from nearline._arrays.design import Array
+from nearline.data.base import DataError
 from nearline.data._files import content
 
 # by the third byte; numbers are big-endian

@@ -10,10 +10,10 @@ from zipfile import ZipFile
 import numpy as np
 from scipy import sparse
 
-from nearline.arrays import Array, admitted
-from nearline.data._base import DataError
+from nearline._arrays.design import Array, admitted
+from nearline.data.base import DataError
 from nearline.data._files import FREELY_UNPACKED, MOST_EXPANDED, first_bytes, readable
-from nearline.sparse import DamagedMatrixError
+from nearline._arrays.sparse import DamagedMatrixError
 
 SPARSE = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes of every format
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from nearline.data._base import DataError, Format, Request, Schema, Table
+from nearline.data.base import DataError, Format, Request, Schema, Table
 from nearline.data._files import check_regular, compression, first_bytes, sound
 from nearline.data.arff import Arff
 from nearline.data.arrays import ArrayArchive, ArrayFile, IdxFile

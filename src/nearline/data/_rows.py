@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.data._base import DataError, Description, Request, Schema, Table
-from nearline.data._bins import binned
+from nearline._arrays.design import Array
+from nearline.data.base import DataError, Description, Request, Schema, Table
+from nearline.data.bins import binned
 from nearline.data._labels import brought, counted, matched, oddities, present
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from nearline.data._base import DataError, Format, Request, Table
+from nearline.data.base import DataError, Format, Request, Table
 from nearline.data._declared import Attribute, Declared, check_names, strings
 from nearline.data._dialect import Dialect
 from nearline.data._files import sample_of, text_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nearline.data._base import DataError, Format, Request, Table
+from nearline.data.base import DataError, Format, Request, Table
 from nearline.data._files import compression, content, decoded, sample_of
 from nearline.data._labels import near
 from nearline.data._rows import Rows

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from nearline.arrays import Array
-from nearline.data._base import DataError, Format, Request, Schema, Table, polars
+from nearline._arrays.design import Array
+from nearline.data.base import DataError, Format, Request, Schema, Table, polars
 from nearline.data._files import check_lines, compression, content, lines_of, sample_of
 from nearline.data._rows import Rows
-from nearline.words import many
+from nearline._records.words import many
 
 LINE = re.compile(r"[^\s:|]+(\s+(qid|\d+):\S+)*\s*(#.*)?")
 VOWPAL = re.compile(r"[^\s|]+\s+\|\w*\s.*")

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.data._base import DataError
+from nearline._arrays.design import Array
+from nearline.data.base import DataError
 
 CELL = 8  # pixels a side
 ORIENTATIONS = 9

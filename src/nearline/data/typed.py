@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from nearline.data._base import DataError, Format, Request, Table, polars
+from nearline.data.base import DataError, Format, Request, Table, polars
 from nearline.data._files import (
     FREELY_UNPACKED,
     MOST_EXPANDED,

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.estimators._generative import sum_blocks
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array, Design, is_sparse
-from nearline.explanation import Contributions, Terms
+from nearline._arrays.design import Array, Design, is_sparse
+from nearline._records.explanation import Contributions, Terms
 from nearline.scores import KernelScore
 
 TOGETHER = 64  # rows whose kernel values are computed together

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 
-from nearline.arrays import Array, Design, is_sparse
+from nearline._arrays.design import Array, Design, is_sparse
 from nearline.estimators.linear import LinearModel
-from nearline.kept import Numbers, Plain, kept
-from nearline.tiles import groups, map_tiles, steps
-from nearline.validation import check_weights, validate_data
+from nearline._records.kept import Numbers, Plain, kept
+from nearline._parallel.tiles import groups, map_tiles, steps
+from nearline._arrays.validation import check_weights, validate_data
 
 
 def row_blocks(shape: tuple[int, int], *, budget: int = 1 << 18) -> Iterator[slice]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from nearline.arrays import Array, Design, is_sparse
+from nearline._arrays.design import Array, Design, is_sparse
 from nearline.estimators._explained import OfFeatures, log_densities
 from nearline.estimators._generative import (
     OnlineGenerative,
@@ -16,9 +16,9 @@ from nearline.estimators._generative import (
     class_sums,
     row_blocks,
 )
-from nearline.kept import Flag, Numbers, OrNone, Perhaps, Real, kept, require
+from nearline._records.kept import Flag, Numbers, OrNone, Perhaps, Real, kept, require
 from nearline.scores import decisive
-from nearline.tiles import map_tiles
+from nearline._parallel.tiles import map_tiles
 
 _NO_ZERO = "Without smoothing an unseen feature has probability 0 and its logarithm is infinite; try 1e-10."
 

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from nearline.arrays import Array, Design, is_sparse
+from nearline._arrays.design import Array, Design, is_sparse
 from nearline.estimators._covariance import SharedCovariance, ledoit_wolf
 from nearline.estimators._explained import OfFeatures, absolute
 from nearline.estimators._generative import (
@@ -16,8 +16,8 @@ from nearline.estimators._generative import (
     row_blocks,
 )
 from nearline.estimators.linear import LinearModel
-from nearline.kept import Numbers, OneOf, Perhaps, Plain, kept, require
-from nearline.tiles import single_threaded_blas
+from nearline._records.kept import Numbers, OneOf, Perhaps, Plain, kept, require
+from nearline._parallel.tiles import single_threaded_blas
 
 
 @kept(

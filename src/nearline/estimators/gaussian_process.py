@@ -5,12 +5,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from nearline.arrays import Array, owned
+from nearline._arrays.design import Array, owned
 from nearline.decision import decide
 from nearline.estimators._explained import by_class, expanded
-from nearline.estimators._kernel import MEMORY, KernelModel, count
-from nearline.explanation import Contributions
-from nearline.kept import Instance, Numbers, Real, Whole, kept, require
+from nearline.estimators.kernel_base import MEMORY, KernelModel, count
+from nearline._records.explanation import Contributions
+from nearline._records.kept import Instance, Numbers, Real, Whole, kept, require
 from nearline.scores import KernelScore, decisive
 
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(32)  # of the normal distribution

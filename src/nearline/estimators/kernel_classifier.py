@@ -5,9 +5,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from nearline.arrays import Array
-from nearline.estimators._kernel import MEMORY, KernelScoring
-from nearline.kept import AnyOf, Flag, Instance, Named, OrNone, Plain, Real, Whole, Word, kept, require
+from nearline._arrays.design import Array
+from nearline.estimators.kernel_base import MEMORY, KernelScoring
+from nearline._records.kept import AnyOf, Flag, Instance, Named, OrNone, Plain, Real, Whole, Word, kept, require
 from nearline.kernels.gram import Gram
 from nearline.losses import BINARY, LOSSES, Loss
 from nearline.risk import KernelRisk, named

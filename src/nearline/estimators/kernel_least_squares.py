@@ -4,11 +4,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from nearline.estimators._kernel import MEMORY, KernelScoring
+from nearline.estimators.kernel_base import MEMORY, KernelScoring
 from nearline.estimators.least_squares import checked_alphas, keep_best, one_alpha
-from nearline.kept import Flag, Numbers, OrNone, Perhaps, Plain, Real, kept
+from nearline._records.kept import Flag, Numbers, OrNone, Perhaps, Plain, Real, kept
 from nearline.losses import Squared
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.risk import KernelRisk
 from nearline.scores import KernelScore
 from nearline.solvers.gram_ridge import GramRidge

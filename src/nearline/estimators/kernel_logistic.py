@@ -2,9 +2,9 @@
 
 from typing import Any, Self
 
-from nearline.estimators._kernel import MEMORY
+from nearline.estimators.kernel_base import MEMORY
 from nearline.estimators.kernel_classifier import KernelClassifier
-from nearline.kept import OrNone, Real, Whole, kept
+from nearline._records.kept import OrNone, Real, Whole, kept
 from nearline.kernels.landmarks import Landmarks, some_landmarks
 from nearline.risk import Risk
 from nearline.scores import KernelScore

@@ -7,13 +7,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from nearline.arrays import Array
-from nearline.kept import Instance, Named, Numbers, Plain, Real, Whole, kept, require
+from nearline._arrays.design import Array
+from nearline._records.kept import Instance, Named, Numbers, Plain, Real, Whole, kept, require
 from nearline.kernels import RBF, Kernel, as_kernel
-from nearline.kernels._held import widths
+from nearline.kernels.held import widths
 from nearline.kernels.landmarks import Landmarks, some_landmarks
-from nearline.parameters import HoldsParametrized
-from nearline.validation import validate_data
+from nearline._records.parameters import HoldsParametrized
+from nearline._arrays.validation import validate_data
 
 SAMPLE = 500  # rows on which the error of the approximation is measured
 

@@ -4,11 +4,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from nearline.arrays import Array, owned
-from nearline.estimators._kernel import KernelModel, count
+from nearline._arrays.design import Array, owned
+from nearline.estimators.kernel_base import KernelModel, count
 from nearline.estimators.neighbors import KNeighborsClassifier
-from nearline.kept import Anything, Named, Numbers, Whole, kept, require
-from nearline.kernels._held import check_items
+from nearline._records.kept import Anything, Named, Numbers, Whole, kept, require
+from nearline.kernels.held import check_items
 from nearline.neighbors.ballots import Boundary, as_boundary
 from nearline.neighbors.explanation import Votes
 from nearline.neighbors.vote import Ties, as_ties

@@ -4,9 +4,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.estimators._kernel import MEMORY, KernelScoring
-from nearline.kept import Flag, ListOf, Numbers, Whole, kept
+from nearline._arrays.design import Array
+from nearline.estimators.kernel_base import MEMORY, KernelScoring
+from nearline._records.kept import Flag, ListOf, Numbers, Whole, kept
 from nearline.scores import KernelScore
 from nearline.solvers.perceptron import least_cycles, no_longer_helps
 

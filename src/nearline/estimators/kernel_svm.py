@@ -4,11 +4,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.decision import decide
-from nearline.estimators._kernel import MEMORY, KernelScoring
-from nearline.estimators._pairs import Pairs
-from nearline.kept import Numbers, OneOf, OrNone, Plain, Real, Whole, kept, require
+from nearline.estimators.kernel_base import MEMORY, KernelScoring
+from nearline.estimators.pairs import Pairs
+from nearline._records.kept import Numbers, OneOf, OrNone, Plain, Real, Whole, kept, require
 from nearline.risk import KernelRisk
 from nearline.scores import KernelScore
 from nearline.solvers.kernel import Together, minimize_together, two_class_risks

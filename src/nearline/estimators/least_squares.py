@@ -6,11 +6,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import check_scoring
 
-from nearline.answers import Answers, Foretold, judgement
-from nearline.arrays import Array
+from nearline.predictions import Answers, Foretold, judgement
+from nearline._arrays.design import Array
 from nearline.decision import decide
 from nearline.estimators.linear import LinearClassifier
-from nearline.kept import Numbers, Perhaps, Plain, kept
+from nearline._records.kept import Numbers, Perhaps, Plain, kept
 from nearline.losses import Squared
 from nearline.risk import Risk, checked_alpha, strength
 from nearline.solvers import RidgeFactorization, minimize

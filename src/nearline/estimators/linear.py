@@ -6,12 +6,12 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from nearline.arrays import Array, Design
+from nearline._arrays.design import Array, Design
 from nearline.decision import decide
-from nearline.estimators._base import Classifier, class_weights, encoded
+from nearline.estimators.base import Classifier, class_weights, encoded
 from nearline.estimators._explained import OfFeatures, by_class, contributions, linear
-from nearline.explanation import Contributions
-from nearline.kept import (
+from nearline._records.explanation import Contributions
+from nearline._records.kept import (
     AnyOf,
     Flag,
     Instance,
@@ -28,13 +28,13 @@ from nearline.kept import (
     require,
 )
 from nearline.losses import BINARY, JOINT, LOSSES, Loss
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import Risk, named, strength
 from nearline.scores import LinearScore
 from nearline.solvers import RULES, SGD, SOLVERS, Solution, Solver, minimize
 from nearline.solvers.sgd import Progress
-from nearline.validation import check_weights, validate_data
+from nearline._arrays.validation import check_weights, validate_data
 
 MULTICLASS = ("auto", "joint", "one-vs-rest")
 

@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from nearline.arrays import Array
-from nearline.estimators._base import encoded
-from nearline.estimators._neighbors import ROWS, NeighborsModel
-from nearline.kept import Flag, Instance, Labels, Named, Numbers, kept, require
+from nearline._arrays.design import Array
+from nearline.estimators.base import encoded
+from nearline.estimators.neighbors_base import ROWS, NeighborsModel
+from nearline._records.kept import Flag, Instance, Labels, Named, Numbers, kept, require
 from nearline.neighbors.ballots import Boundary, as_boundary
 from nearline.neighbors.explanation import Voters, Votes
 from nearline.neighbors.vote import Decision, Electorate, Ties, Vote, as_ties, voters
 from nearline.neighbors.weights import VoteWeights, as_weights
-from nearline.validation import validate_data
+from nearline._arrays.validation import validate_data
 
 
 def _of_its_classes(model: "KNeighborsClassifier") -> None:

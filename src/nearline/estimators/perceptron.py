@@ -6,9 +6,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
-from nearline.arrays import Array, Design
+from nearline._arrays.design import Array, Design
 from nearline.estimators.linear import LinearModel
-from nearline.kept import (
+from nearline._records.kept import (
     Flag,
     Instance,
     Numbers,
@@ -22,10 +22,10 @@ from nearline.kept import (
     kept,
     require,
 )
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.solvers import ConvergenceWarning
 from nearline.solvers.perceptron import MULTICLASS, PerceptronResult, PerceptronRule, perceptron_rule
-from nearline.validation import check_weights, validate_data
+from nearline._arrays.validation import check_weights, validate_data
 
 
 def _goes_on(model: "Perceptron") -> None:

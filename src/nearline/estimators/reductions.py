@@ -7,12 +7,12 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split
 
-from nearline.answers import log_of
-from nearline.arrays import Array
-from nearline.estimators._base import Classifier
-from nearline.estimators._pairs import Pairs, normalized
-from nearline.estimators._reduction import Reduction, base_has
-from nearline.kept import Flag, Numbers, OrNone, Plain, Whole, kept, require
+from nearline.predictions import log_of
+from nearline._arrays.design import Array
+from nearline.estimators.base import Classifier
+from nearline.estimators.pairs import Pairs, normalized
+from nearline.estimators.reduction import Reduction, base_has
+from nearline._records.kept import Flag, Numbers, OrNone, Plain, Whole, kept, require
 
 
 def _each_but_the_reference(model: "OneVsRest") -> None:

@@ -4,11 +4,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from nearline.arrays import Array, Design, is_sparse
+from nearline._arrays.design import Array, Design, is_sparse
 from nearline.estimators.linear import LinearClassifier
-from nearline.kept import Flag, Numbers, OneOf, OrNone, Perhaps, Real, kept
+from nearline._records.kept import Flag, Numbers, OneOf, OrNone, Perhaps, Real, kept
 from nearline.losses import Loss
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.risk import Risk
 from nearline.solvers import Goal, Solution, certified, minimize
 

@@ -6,13 +6,13 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from nearline.arrays import Array, admitted, is_sparse
-from nearline.estimators._neighbors import ROWS, NeighborsModel
-from nearline.kept import Anything, Instance, OrNone, kept, require
+from nearline._arrays.design import Array, admitted, is_sparse
+from nearline.estimators.neighbors_base import ROWS, NeighborsModel
+from nearline._records.kept import Anything, Instance, OrNone, kept, require
 from nearline.neighbors.consensus import Consensus
 from nearline.neighbors.explanation import Votes
 from nearline.neighbors.lists import Ragged
-from nearline.validation import validate_data
+from nearline._arrays.validation import validate_data
 
 
 def _of_its_payload(model: "NeighborsTransfer") -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.explain.origins import Origins, origins
-from nearline.explanation import Contributions, Explanation
+from nearline._records.explanation import Contributions, Explanation
 from nearline.neighbors.explanation import Votes
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from nearline.explain.reasons import Reason, Share
-from nearline.visible import visible
-from nearline.words import many
+from nearline._records.visible import visible
+from nearline._records.words import many
 
 SHOWN = 10  # neighbors, columns or words
 STRONGEST, NEAREST = 3, 5  # of them in a sentence

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.facts._checks import check_whole
 from nearline.facts._classes import vote_error
 from nearline.facts._pictures import axes_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.facts._checks import check_image, check_whole
 from nearline.facts._pictures import figure_of
 

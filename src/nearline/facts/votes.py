@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.facts._checks import check_noise, check_whole
 from nearline.facts._classes import noisy_classes, vote_error
 from nearline.facts._pictures import axes_of

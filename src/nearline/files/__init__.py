@@ -20,7 +20,7 @@ from nearline.files._decoding import Decoder
 from nearline.files._encoding import Encoder
 from nearline.files._errors import ModelFileError, ModelFileWarning
 from nearline.files._registry import Model, by_class
-from nearline.kept import is_complete
+from nearline._records.kept import is_complete
 
 __all__ = ["About", "ModelFileError", "ModelFileWarning", "inspect", "load", "save"]
 

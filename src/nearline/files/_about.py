@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from nearline.representations._codes import CategoryCode, DateCode, NumberCode, TextCode
+from nearline.representations.codes import CategoryCode, DateCode, NumberCode, TextCode
 from nearline.representations.tables import TableEncoder
 from nearline.representations.texts import Documents
 from nearline.selection.calibration import CalibratedClassifier

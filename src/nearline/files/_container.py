@@ -25,10 +25,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.files._errors import ModelFileError
-from nearline.whole import WriteError, check_place, written_whole
-from nearline.words import worded
+from nearline._atomic.whole import WriteError, check_place, written_whole
+from nearline._records.words import worded
 
 MAGIC, VERSION, OLDEST = b"nearline", 1, 1
 FIELDS, PREFIX, ALIGNMENT = struct.Struct("<8sIQ"), 52, 64

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array, admitted
+from nearline._arrays.design import Array, admitted
 from nearline.files._container import LARGEST_EMPTY, TYPES
 from nearline.files._encoding import DEEPEST, INT64, KEYS, SPARSE, WIDEST
 from nearline.files._registry import FUNCTIONS, SCALARS, Kind, by_name

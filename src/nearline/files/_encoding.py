@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.files._container import TYPES
 from nearline.files._errors import ModelFileError
 from nearline.files._registry import FUNCTIONS, SCALARS, by_class

@@ -10,9 +10,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
 
-from nearline.estimators._kernel import KernelModel
+from nearline.estimators.kernel_base import KernelModel
 from nearline.estimators.kernel_maps import KernelMap
-from nearline.kept import AnyOf, Flag, Instance, OneOf, Only, Sizes, Spec, is_complete, kept, require
+from nearline._records.kept import AnyOf, Flag, Instance, OneOf, Only, Sizes, Spec, is_complete, kept, require
 from nearline.representations.kernels import KernelRows
 from nearline.representations.tables import TableEncoder
 from nearline.representations.texts import Documents

@@ -19,7 +19,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, Robust
 from nearline.estimators import ESTIMATORS
 from nearline.files import _pipelines, _sklearn  # noqa: F401  (they declare what files keep of these classes)
 from nearline.files._errors import ModelFileError
-from nearline.kept import check, check_links, declaration, is_complete, require
+from nearline._records.kept import check, check_links, declaration, is_complete, require
 from nearline.kernels import Kernel, Tree
 from nearline.kernels.landmarks import Landmarks
 from nearline.losses import Loss
@@ -30,10 +30,10 @@ from nearline.neighbors.index import Index
 from nearline.neighbors.metrics import Function, Metric
 from nearline.neighbors.vote import Electorate, Ties
 from nearline.neighbors.weights import FunctionWeights, VoteWeights
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.regularizers import Regularizer
-from nearline.representations._codes import Code
-from nearline.representations._scales import Affine, Knots
+from nearline.representations.codes import Code
+from nearline.representations.scales import Affine, Knots
 from nearline.representations.tables import Encoding
 from nearline.scores import KernelScore
 from nearline.selection.calibration import CalibratedClassifier

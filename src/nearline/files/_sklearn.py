@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, T
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, RobustScaler, StandardScaler
 
-from nearline.kept import (
+from nearline._records.kept import (
     AnyOf,
     Flag,
     Instance,

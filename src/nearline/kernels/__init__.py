@@ -3,7 +3,7 @@
 from typing import Any
 
 from nearline.kernels._base import Kernel
-from nearline.kernels._tree import Tree
+from nearline.kernels.tree import Tree
 from nearline.kernels.algebra import Centered, Constant, Normalized, Product, Sum
 from nearline.kernels.precomputed import Precomputed
 from nearline.kernels.psd import is_psd

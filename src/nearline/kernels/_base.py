@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array, admitted, contiguous, is_sparse
-from nearline.inheritance import concrete_parents, forget_derived, redefined
+from nearline._arrays.design import Array, admitted, contiguous, is_sparse
+from nearline._records.inheritance import concrete_parents, forget_derived, redefined
 from nearline.kernels.distances import induced_squares
-from nearline.parameters import Parametrized
+from nearline._records.parameters import Parametrized
 
 VALUES = ("among", "between", "diagonal")  # what a kernel is
 DERIVED = ("squared_distances", "light")  # what its author derived from that

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.kernels._base import Kernel
 
 Fill = Callable[[str, Array], None]  # fills the matrix of a kind: "among", "between" or "diagonal"

@@ -5,10 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.kept import Anything, Instance, Numbers, OrNone, Real, kept, require
+from nearline._arrays.design import Array
+from nearline._records.kept import Anything, Instance, Numbers, OrNone, Real, kept, require
 from nearline.kernels._base import Kernel
-from nearline.kernels._held import check_items
+from nearline.kernels.held import check_items
 from nearline.kernels.vector import mirrored
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.kernels._base import Kernel
-from nearline.tiles import steps
+from nearline._parallel.tiles import steps
 
 BLOCK = 1 << 24  # entries of kernel values at a time
 

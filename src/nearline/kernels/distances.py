@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array, is_sparse
+from nearline._arrays.design import Array, is_sparse
 
 ROUNDING = 2.0**-53
 BLOCK = 1 << 22  # pairs that are looked at together

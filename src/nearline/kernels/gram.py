@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.kernels._base import Kernel
 from nearline.kernels.blocks import blocks
 from nearline.kernels.landmarks import Landmarks, spanning

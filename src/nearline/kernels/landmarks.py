@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.kept import Anything, Instance, Numbers, Real, kept, require
+from nearline._arrays.design import Array
+from nearline._records.kept import Anything, Instance, Numbers, Real, kept, require
 from nearline.kernels._base import Kernel
-from nearline.kernels._held import check_items
+from nearline.kernels.held import check_items
 from nearline.kernels.blocks import blocks
 from nearline.kernels.precomputed import Precomputed
-from nearline.tiles import steps
+from nearline._parallel.tiles import steps
 
 NEGLIGIBLE = 1e-12  # squared length, relative to the longest, of a feature that rounding could have made
 

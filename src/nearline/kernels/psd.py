@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 
 ROUNDED = {"float16": 1e-2, "float32": 1e-5}  # what counts as rounding of a matrix that comes in few digits
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array
-from nearline.kept import Flag, Real, Whole, kept
+from nearline._arrays.design import Array
+from nearline._records.kept import Flag, Real, Whole, kept
 from nearline.kernels._items import FilledKernel, counted, ranks_of, sequences, starts_of
 
 

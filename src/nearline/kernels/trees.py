@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array
-from nearline.kept import Flag, Real, kept
+from nearline._arrays.design import Array
+from nearline._records.kept import Flag, Real, kept
 from nearline.kernels._items import FilledKernel, as_array, as_list, counted, ranks_of, starts_of
-from nearline.kernels._tree import Tree
+from nearline.kernels.tree import Tree
 
 __all__ = ["PartialTree", "SubsetTree", "Subtree", "Tree", "TreeKernel"]
 

@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array, is_sparse
-from nearline.kept import AnyOf, OneOf, Real, Whole, kept
+from nearline._arrays.design import Array, is_sparse
+from nearline._records.kept import AnyOf, OneOf, Real, Whole, kept
 from nearline.kernels._base import Kernel
 from nearline.kernels.distances import (
     careful_squares,
@@ -17,7 +17,7 @@ from nearline.kernels.distances import (
     spread_out,
     squared_norms,
 )
-from nearline.tiles import slices, steps
+from nearline._parallel.tiles import slices, steps
 
 BLOCK = 1 << 18  # numbers of rows that are looked at together
 

@@ -1,6 +1,6 @@
 """Data losses, pointwise: value, gradient, curvature, conjugate, probabilities. ``LOSSES`` lists them."""
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.losses._base import Loss, one_hot, signs
 from nearline.losses._check import check_pieces
 from nearline.losses._special import Slack, Special

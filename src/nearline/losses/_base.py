@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.inheritance import forget_derived, redefined
+from nearline._arrays.design import Array
+from nearline._records.inheritance import forget_derived, redefined
 from nearline.losses._special import NOTHING, Special
 
 # What a loss is, and what its author derived from that: the second is not inherited where the first is redefined.

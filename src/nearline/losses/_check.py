@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 
 if TYPE_CHECKING:
     from nearline.losses._base import Loss

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.kept import Real, kept
+from nearline._arrays.design import Array
+from nearline._records.kept import Real, kept
 from nearline.losses._base import Loss, one_hot, signs
 from nearline.losses._special import Slack, Special
 
@@ -127,7 +127,7 @@ class Logistic(MarginLoss):
         return sigmoid(z) * sigmoid(-z)
 
     def phi_conjugate(self, a: Array) -> Array:
-        return _xlogx(-a) + _xlogx(1.0 + a)
+        return xlogx(-a) + xlogx(1.0 + a)
 
     def positive_probability(self, f: Array) -> Array:
         return sigmoid(f)
@@ -160,7 +160,7 @@ class PerceptronLoss(MarginLoss):
         return -(z < 0).astype(float)
 
     def phi_conjugate(self, a: Array) -> Array:
-        return _within(a, -1.0, 0.0, np.zeros_like(a))
+        return within(a, -1.0, 0.0, np.zeros_like(a))
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class Hinge(MarginLoss):
         return -(z < 1).astype(float)
 
     def phi_conjugate(self, a: Array) -> Array:
-        return _within(a, -1.0, 0.0, a)
+        return within(a, -1.0, 0.0, a)
 
     def null_bias(self, class_weights: Array, n_outputs: int) -> Array:
         """p max(0, 1 - b) + q max(0, 1 + b) is least at b = 1 where p > q, at -1 where p < q, and flat between."""
@@ -208,7 +208,7 @@ class SmoothedHinge(MarginLoss):
         return ((z < 1.0) & (z > 1.0 - self.stretch)) / self.stretch
 
     def phi_conjugate(self, a: Array) -> Array:
-        return _within(a, -1.0, 0.0, a + 0.5 * self.stretch * a * a)
+        return within(a, -1.0, 0.0, a + 0.5 * self.stretch * a * a)
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ class SquaredHinge(MarginLoss):
         return 2.0 * (z < 1)
 
     def phi_conjugate(self, a: Array) -> Array:
-        return _within(a, -np.inf, 0.0, a + a * a / 4.0)
+        return within(a, -np.inf, 0.0, a + a * a / 4.0)
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ class BinarySparsemax(MarginLoss):
         return 0.5 * (np.abs(z) < 1)
 
     def phi_conjugate(self, a: Array) -> Array:
-        return _within(a, -1.0, 0.0, a + a * a)
+        return within(a, -1.0, 0.0, a + a * a)
 
     def positive_probability(self, f: Array) -> Array:
         return np.clip((1.0 + f) / 2.0, 0.0, 1.0)
@@ -292,12 +292,12 @@ def sigmoid(t: Array) -> Array:
     return np.asarray(np.where(t >= 0, 1.0, e) / (1.0 + e))
 
 
-def _xlogx(t: Array) -> Array:
+def xlogx(t: Array) -> Array:
     """t log t, 0 at 0, infinite below."""
     inside = np.where(t > 0, t, 1.0)
     return np.where(t < 0, np.inf, np.where(t > 0, inside * np.log(inside), 0.0))
 
 
-def _within(a: Array, low: float, high: float, value: Array) -> Array:
+def within(a: Array, low: float, high: float, value: Array) -> Array:
     """value where low <= a <= high, else infinity."""
     return np.where((a >= low) & (a <= high), value, np.inf)

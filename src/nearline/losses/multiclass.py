@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.losses._base import Loss, one_hot
 from nearline.losses._special import Special
-from nearline.losses.margin import _xlogx
+from nearline.losses.margin import xlogx
 
 ROUNDING = 1e-9  # what a sum of a row's duals may be off by, per class
 
@@ -63,7 +63,7 @@ class Softmax(SimplexLoss):
 
     def conjugate(self, duals: Array, targets: Array) -> Array:
         p = duals + one_hot(targets, duals.shape[1])
-        return np.where(in_simplex(p), _xlogx(np.maximum(p, 0.0)).sum(axis=1), np.inf)
+        return np.where(in_simplex(p), xlogx(np.maximum(p, 0.0)).sum(axis=1), np.inf)
 
     def probabilities(self, scores: Array) -> Array:
         return softmax(scores)

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.kept import Real, kept
+from nearline._arrays.design import Array
+from nearline._records.kept import Real, kept
 from nearline.losses._base import Loss, one_hot
 from nearline.losses._special import Slack, Special
-from nearline.losses.margin import _within
+from nearline.losses.margin import within
 from nearline.losses.multiclass import ROUNDING, SimplexLoss, in_simplex, sparsemax
 
 HUB = 1e4  # share of the own class beside those of the others, in the curvature of pairs
@@ -112,7 +112,7 @@ class PairLoss(Loss):
     def conjugate(self, duals: Array, targets: Array) -> Array:
         q = one_hot(targets, duals.shape[1])
         others = np.where(q > 0, 0.0, duals)
-        values = _within(others, 0.0, 1.0, -self.margin * others).sum(axis=1)
+        values = within(others, 0.0, 1.0, -self.margin * others).sum(axis=1)
         return np.where(np.abs(duals.sum(axis=1)) <= ROUNDING * duals.shape[1], values, np.inf)
 
     def balance(self, duals: Array, targets: Array, weights: Array) -> Array | None:

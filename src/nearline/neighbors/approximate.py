@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nearline.kept import Real, kept
+from nearline._records.kept import Real, kept
 
 
 @kept(recall=Real(0.0, 1.0))

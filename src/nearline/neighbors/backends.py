@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array, is_sparse
+from nearline._arrays.design import Array, is_sparse
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.exact import Dense, at_a_time
@@ -13,7 +13,7 @@ from nearline.neighbors.lists import Found
 from nearline.neighbors.metric import Metric
 from nearline.neighbors.tree import Tree, tree_pays
 from nearline.neighbors.wanted import Wanted, begin, finish
-from nearline.tiles import slices, steps
+from nearline._parallel.tiles import slices, steps
 
 ALGORITHMS = ("auto", "exact", "tree")
 MEASURED = 2**22  # distances that a metric measures in Python at a time

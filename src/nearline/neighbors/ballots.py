@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.neighbors.lists import Neighbors
 from nearline.neighbors.metric import Metric
 from nearline.neighbors.weights import VoteWeights

@@ -14,9 +14,9 @@ from typing import ClassVar
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.neighbors.embeddings import EPS, Embedding, square_lengths
-from nearline.tiles import groups, map_tiles, slices
+from nearline._parallel.tiles import groups, map_tiles, slices
 
 SINGLE = 2.0**-24 * 1.01
 TILE, RUNS = 256, 16  # rows that are mapped together, and runs of tiles that share their memory

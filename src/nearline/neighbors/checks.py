@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import admitted, contiguous, is_sparse
-from nearline.tiles import slices
+from nearline._arrays.design import admitted, contiguous, is_sparse
+from nearline._parallel.tiles import slices
 
 
 def check_memory(memory: Any) -> int:

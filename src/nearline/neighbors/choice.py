@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.neighbors.bounds import Bounds, FeatureBounds, GroupBounds, PlainBounds, PrincipalBounds
 from nearline.neighbors.directions import correlated_groups, principal_basis
 from nearline.neighbors.embeddings import Embedding, square_lengths
-from nearline.tiles import single_threaded_blas
+from nearline._parallel.tiles import single_threaded_blas
 
 if TYPE_CHECKING:
     from nearline.neighbors.metric import Metric

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.kept import OneOf, OrNone, Whole, kept
+from nearline._arrays.design import Array
+from nearline._records.kept import OneOf, OrNone, Whole, kept
 
 
 def ngram_similarity(first: str, second: str, longest: int = 4) -> float:

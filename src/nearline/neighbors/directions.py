@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 
 
 def principal_basis(S: Array, r: int, seed: int = 0) -> Array:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 
 EPS = 2.0**-52
 

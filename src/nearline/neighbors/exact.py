@@ -6,14 +6,14 @@ from typing import ClassVar
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.bounds import Bounds, Vectors
 from nearline.neighbors.choice import choose_bounds
 from nearline.neighbors.lists import Found
 from nearline.neighbors.metric import Metric
 from nearline.neighbors.wanted import NO_FLAGS, NO_ROWS, Wanted, begin, finish, sizes_of
-from nearline.tiles import slices, steps
+from nearline._parallel.tiles import slices, steps
 
 CHUNK = 128  # rows that a box excludes together
 BLOCK = 64  # queries that are looked at together

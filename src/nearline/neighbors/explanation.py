@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.explanation import Explanation
+from nearline._arrays.design import Array
+from nearline._records.explanation import Explanation
 from nearline.neighbors.ballots import Ballots
 from nearline.neighbors.lists import Ragged
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.neighbors.metric import Metric
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.exact import Dense
@@ -17,7 +17,7 @@ from nearline.neighbors.lists import Found, Ragged
 from nearline.neighbors.mahalanobis import fingerprints
 from nearline.neighbors.metrics import METRIC_TYPES, Metric
 from nearline.neighbors.wanted import NO_GROUPS, NO_SIZES, Wanted, begin, finish, sizes_of
-from nearline.tiles import slices
+from nearline._parallel.tiles import slices
 
 LINKS, BUILD_EFFORT = 16, 100  # links of a node, candidates looked at to choose them
 SAMPLE = 512  # rows whose neighbors are also searched exactly, to choose the effort

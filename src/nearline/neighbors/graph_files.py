@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array, is_sparse
+from nearline._arrays.design import Array, is_sparse
 
 
 def faiss_library() -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array, is_sparse
-from nearline.kept import AnyOf, Instance, OneOf, Rows, Whole, kept
+from nearline._arrays.design import Array, is_sparse
+from nearline._records.kept import AnyOf, Instance, OneOf, Rows, Whole, kept
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.backends import ALGORITHMS, choose_backend
@@ -16,7 +16,7 @@ from nearline.neighbors.checks import as_rows, check_k, check_memory
 from nearline.neighbors.lists import ALL_TIES, Found, Neighbors
 from nearline.neighbors.metrics import Metric, as_metric
 from nearline.neighbors.wanted import NO_GROUPS, Wanted
-from nearline.tiles import slices
+from nearline._parallel.tiles import slices
 
 MEMORY = 256 * 2**20  # bytes beyond the data
 FIRST = 1024  # queries after which it is known how many ties to expect

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array
-from nearline.kept import Real, kept
+from nearline._arrays.design import Array
+from nearline._records.kept import Real, kept
 from nearline.neighbors.bounds import Bounds
 from nearline.neighbors.choice import VANISHING, VANISHING_SQUARES, by_features, by_groups
 from nearline.neighbors.embeddings import Centered, Embedding

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 
 ALL_TIES = 2**62  # as the most ties that are kept of a list
 

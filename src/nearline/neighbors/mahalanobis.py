@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array, admitted, is_sparse
-from nearline.kept import Numbers, OrNone, Plain, Real, kept, require
+from nearline._arrays.design import Array, admitted, is_sparse
+from nearline._records.kept import Numbers, OrNone, Plain, Real, kept, require
 from nearline.neighbors.choice import VANISHING_SQUARES
 from nearline.neighbors.embeddings import Embedding, Mapped
 from nearline.neighbors.metric import NO_ROWS, Metric

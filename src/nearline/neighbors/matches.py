@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import is_sparse
+from nearline._arrays.design import is_sparse
 from nearline.neighbors.metric import Metric
 
 

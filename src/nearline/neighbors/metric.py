@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.neighbors.bounds import Bounds
 from nearline.neighbors.choice import by_principal
 from nearline.neighbors.embeddings import Embedding
-from nearline.parameters import Parametrized
+from nearline._records.parameters import Parametrized
 
 NO_MAP, NO_ROWS = np.empty((0, 0)), np.empty(0, dtype=np.uint64)
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array, is_sparse
+from nearline._arrays.design import Array, is_sparse
 from nearline.neighbors.choice import VANISHING_SQUARES
 from nearline.neighbors.embeddings import Directions, Embedding, Lifted, square_lengths
 from nearline.neighbors.metric import Metric

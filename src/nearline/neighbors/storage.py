@@ -8,11 +8,11 @@ from zipfile import ZIP_STORED, ZipFile
 import numpy as np
 from scipy.sparse import csr_array
 
-from nearline.arrays import Array, admitted, is_sparse
+from nearline._arrays.design import Array, admitted, is_sparse
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.graph import Graph
 from nearline.neighbors.metrics import METRIC_TYPES, Metric
-from nearline.whole import written_whole
+from nearline._atomic.whole import written_whole
 
 if TYPE_CHECKING:
     from nearline.neighbors.index import Index

@@ -7,14 +7,14 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from nearline import _core
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.embeddings import Mapped
 from nearline.neighbors.exact import Dense
 from nearline.neighbors.lists import Found, Ragged
 from nearline.neighbors.metrics import METRIC_TYPES, Metric
 from nearline.neighbors.wanted import Wanted, measured
-from nearline.tiles import steps
+from nearline._parallel.tiles import steps
 
 BLOCK = 2048  # queries that are looked at together: nobody can stop it meanwhile
 MORE = 4  # candidates beyond k to begin with: the next distance must be larger for a list to be complete

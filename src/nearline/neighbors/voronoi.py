@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 
 FLAT = 1e-10  # share of the extent below which points count as on one line
 SHORT = 1e-9  # edges shorter than this share of the frame are points where four or more cells meet

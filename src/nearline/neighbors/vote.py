@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.kept import Numbers, OneOf, OrNone, Whole, kept, require
+from nearline._arrays.design import Array
+from nearline._records.kept import Numbers, OneOf, OrNone, Whole, kept, require
 from nearline.neighbors.ballots import ROUNDING, Ballots, Boundary, as_boundary, ballots
 from nearline.neighbors.index import Index
 from nearline.neighbors.lists import Neighbors

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.neighbors.lists import ALL_TIES, Found, Ragged
 from nearline.neighbors.metric import Metric
 

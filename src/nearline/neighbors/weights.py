@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.kept import Real, kept
+from nearline._arrays.design import Array
+from nearline._records.kept import Real, kept
 from nearline.neighbors.metric import Metric
-from nearline.parameters import Parametrized
+from nearline._records.parameters import Parametrized
 
 LARGE = 1e200  # votes above it might overflow when they are added up: the largest becomes 1
 

@@ -3,7 +3,7 @@
 ``PICTURES`` has all of them by name, with rows to draw them on.
 """
 
-from nearline.plots._style import COLORS
+from nearline.plots.style import COLORS
 from nearline.plots.gallery import PICTURES, Picture
 from nearline.plots.kernels import plot_degree_two, plot_gram, plot_kernel_margins
 from nearline.plots.margins import plot_margins

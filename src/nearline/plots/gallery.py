@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.plots import kernels, models, regions, results, selection
 from nearline.plots.margins import plot_margins
 from nearline.plots.samples import Flat, Sample, digits, iris, moons, tumors, versicolor, wine
-from nearline.visible import visible
+from nearline._records.visible import visible
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.kernels import as_kernel
-from nearline.plots._style import COLORS, pyplot, scatter
-from nearline.plots._style import axes as one_of
+from nearline.plots.style import COLORS, pyplot, scatter
+from nearline.plots.style import axes as one_of
 from nearline.plots.samples import Units
-from nearline.visible import visible
+from nearline._records.visible import visible
 
 
 def plot_gram(kernel: Any, items: Any, y: Any, *, ax: Any = None) -> Any:

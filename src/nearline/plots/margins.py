@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.plots._style import axes, scatter
+from nearline._arrays.design import Array
+from nearline.plots.style import axes, scatter
 from nearline.plots.regions import Plane, grid
 from nearline.plots.samples import Units
-from nearline.visible import visible
+from nearline._records.visible import visible
 
 RING = {"s": 75, "facecolor": "none", "edgecolor": "black", "linewidth": 1.0, "zorder": 4}
 

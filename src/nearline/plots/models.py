@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.losses import LOSSES
-from nearline.plots._style import axes as _axes
-from nearline.plots._style import pyplot as _pyplot
-from nearline.plots._style import style as _style
+from nearline.plots.style import axes as _axes
+from nearline.plots.style import pyplot as _pyplot
+from nearline.plots.style import style as _style
 from nearline.solvers import Solution
-from nearline.visible import visible
+from nearline._records.visible import visible
 
 
 def plot_losses(names: Iterable[str] | None = None, *, log2: bool = False, ax: Any = None) -> Any:

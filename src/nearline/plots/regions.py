@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.plots._style import COLORS, axes, pyplot, scatter
-from nearline.visible import visible
+from nearline._arrays.design import Array
+from nearline.plots.style import COLORS, axes, pyplot, scatter
+from nearline._records.visible import visible
 
 
 @dataclass(frozen=True)

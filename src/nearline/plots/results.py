@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.plots._style import COLORS, axes, beside, pyplot, style
+from nearline._arrays.design import Array
+from nearline.plots.style import COLORS, axes, beside, pyplot, style
 from nearline.selection.reliability import Reliability
-from nearline.visible import visible
+from nearline._records.visible import visible
 
 MOST = 25  # classes whose counts are written, and whose curves are named
 

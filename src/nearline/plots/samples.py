@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from nearline.arrays import Array, is_sparse
+from nearline._arrays.design import Array, is_sparse
 
 MOST_CELLS = 20_000_000  # of sparse rows that are made dense for a picture
 

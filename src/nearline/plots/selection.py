@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from nearline.plots._style import COLORS, axes, pyplot, style
+from nearline.plots.style import COLORS, axes, pyplot, style
 from nearline.selection.evaluate import Curve
 from nearline.selection.leaderboard import Entry, Leaderboard
-from nearline.visible import visible
+from nearline._records.visible import visible
 
 
 def plot_leaderboard(leaderboard: Leaderboard, *, ax: Any = None) -> Any:

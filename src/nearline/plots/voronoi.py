@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from nearline.neighbors.voronoi import voronoi_edges
-from nearline.plots._style import COLORS, axes
+from nearline.plots.style import COLORS, axes
 from nearline.plots.samples import Units
-from nearline.visible import visible
+from nearline._records.visible import visible
 
 
 def plot_voronoi(X: Any, y: Any = None, ax: Any = None, *, units: Any = None) -> Any:

@@ -4,8 +4,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nearline.arrays import Array
-from nearline.inheritance import forget_derived
+from nearline._arrays.design import Array
+from nearline._records.inheritance import forget_derived
 
 if TYPE_CHECKING:
     from nearline.regularizers.elastic import Elastic

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.kept import Real, kept
+from nearline._arrays.design import Array
+from nearline._records.kept import Real, kept
 from nearline.regularizers._base import Regularizer
 
 

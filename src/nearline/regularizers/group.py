@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.regularizers._base import Regularizer
 from nearline.regularizers.elastic import L1, Elastic
 

@@ -4,7 +4,7 @@ from html import escape
 from typing import Any
 
 from nearline.report._plain import clipped
-from nearline.visible import visible
+from nearline._records.visible import visible
 
 VOID = {"img", "br", "link", "meta", "input", "hr"}
 LONE = {"path", "circle", "rect", "line", "polyline"}

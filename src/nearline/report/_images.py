@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array, is_sparse
+from nearline._arrays.design import Array, is_sparse
 
 FOR, AGAINST = (0, 114, 178), (213, 94, 0)  # colors that any eye tells apart
 LEAST_SIDE = 6  # pixels: smaller squares are seldom images

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.report._plain import rounded
 from nearline.report._rows import Nearby, Sight
 from nearline.selection.opened import Opened
-from nearline.words import many
+from nearline._records.words import many
 
 MOST_MISTAKES = 6
 NEIGHBORS = 3

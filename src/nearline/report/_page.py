@@ -11,7 +11,7 @@ from nearline.report._page_regions import region_section
 from nearline.report._page_tested import no_better, tested_section
 from nearline.report._parts import bar, folded, section
 from nearline.report._plain import named, number
-from nearline.words import many
+from nearline._records.words import many
 
 PARTS = {
     "checks": "Checks",

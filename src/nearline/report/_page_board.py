@@ -8,7 +8,7 @@ from nearline.report._parts import bar, section
 from nearline.report._plain import LETTERS, brief, named, number, seconds, size
 from nearline.report._svg import Scale, padded
 from nearline.selection.leaderboard import Skipped, by_reason
-from nearline.words import many
+from nearline._records.words import many
 
 MOST_CANDIDATES = 250  # listed
 MOST_CURVES = 6  # drawn

@@ -5,7 +5,7 @@ from typing import Any
 from nearline.report._charts import MOST_LABELS, SHAPES, region_chart
 from nearline.report._html import Html, h, name_of
 from nearline.report._parts import section
-from nearline.words import many
+from nearline._records.words import many
 
 MOST_LEGEND = 12  # classes named beside the picture
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 
 
 def plain(value: Any) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from nearline.arrays import Array, is_sparse
+from nearline._arrays.design import Array, is_sparse
 from nearline.decision import decide
 from nearline.report._plain import rounded
 from nearline.report._rows import MOST_TEST_ROWS, Sight

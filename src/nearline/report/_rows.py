@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import _safe_indexing
 
-from nearline.arrays import Array, is_sparse
+from nearline._arrays.design import Array, is_sparse
 from nearline.estimators import KNeighborsClassifier, Nystroem
 from nearline.neighbors.index import Index
 from nearline.report._images import picture_shape, row_picture

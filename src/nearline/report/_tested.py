@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.report._plain import rounded
 from nearline.selection.opened import Opened
 from nearline.selection.reliability import brier_score, reliability_curve

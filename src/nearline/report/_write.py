@@ -17,8 +17,8 @@ from nearline.report._rows import Sight
 from nearline.report._tested import opened_facts
 from nearline.selection.opened import Opened
 from nearline.selection.try_all import TryThemAll
-from nearline.tiles import steps
-from nearline.whole import written_whole
+from nearline._parallel.tiles import steps
+from nearline._atomic.whole import written_whole
 
 
 def facts_of(

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import admitted, flat, is_sparse
+from nearline._arrays.design import admitted, flat, is_sparse
 from nearline.kernels import Tree
-from nearline.representations._base import (
+from nearline.representations.base import (
     Prepared,
     Representation,
     is_frame,
@@ -16,7 +16,7 @@ from nearline.representations._base import (
     series_of,
     strings_in,
 )
-from nearline.representations._codes import is_text
+from nearline.representations.codes import is_text
 from nearline.representations._columns import read_series
 from nearline.representations.kernels import (
     LongSubsequences,

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy.sparse import csr_matrix, vstack
 
-from nearline.arrays import Array
-from nearline.tiles import slices, steps
+from nearline._arrays.design import Array
+from nearline._parallel.tiles import slices, steps
 
 ROWS, MANY = 2048, 256  # texts that are counted, and read, between two checkpoints
 

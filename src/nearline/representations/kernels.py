@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from nearline.arrays import Array
-from nearline.kept import Instance, ListOf, Word, kept, require
+from nearline._arrays.design import Array
+from nearline._records.kept import Instance, ListOf, Word, kept, require
 from nearline.kernels import Kernel, Normalized, PartialTree, Spectrum, Subsequence, SubsetTree
-from nearline.representations._base import Prepared, Representation
+from nearline.representations.base import Prepared, Representation
 from nearline.representations.texts import Documents, documents
 
 MOST_ROWS = 6000  # a Gram matrix of more takes long

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array, is_sparse
+from nearline._arrays.design import Array, is_sparse
 
 WIDE = 256  # columns from which on a matrix may be one of words
 THIN = 0.1  # largest share of cells that such a matrix stores

@@ -9,15 +9,15 @@ from scipy.sparse import csr_matrix, vstack
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from nearline.arrays import Array
-from nearline.kept import Instance, ListOf, Mapping, OneOf, Whole, Word, kept, require
-from nearline.representations._base import Prepared, Representation, is_frame
-from nearline.representations._codes import Code, Writer, code_of
+from nearline._arrays.design import Array
+from nearline._records.kept import Instance, ListOf, Mapping, OneOf, Whole, Word, kept, require
+from nearline.representations.base import Prepared, Representation, is_frame
+from nearline.representations.codes import Code, Writer, code_of
 from nearline.representations._columns import Column, read_columns
-from nearline.representations._scales import SCALES
-from nearline.tiles import slices, steps
-from nearline.validation import validate_data
-from nearline.words import many
+from nearline.representations.scales import SCALES
+from nearline._parallel.tiles import slices, steps
+from nearline._arrays.validation import validate_data
+from nearline._records.words import many
 
 BLOCK, FEWEST_ROWS = 1 << 18, 256  # numbers that are made at a time, rows at least
 WIDE, SPARSE = 500, 0.1  # a table with more columns, and at most this share of them filled, is a CSR matrix

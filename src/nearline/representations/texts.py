@@ -13,11 +13,11 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
-from nearline.arrays import Array
-from nearline.kept import kept
-from nearline.representations._base import NOTHING, Prepared, Representation, is_frame, names_of, series_of
+from nearline._arrays.design import Array
+from nearline._records.kept import kept
+from nearline.representations.base import NOTHING, Prepared, Representation, is_frame, names_of, series_of
 from nearline.representations._runs import count_runs
-from nearline.tiles import steps
+from nearline._parallel.tiles import steps
 
 LONG = 200  # texts of more characters on average take long to cut into runs of characters
 LARGE = 1000  # from this many texts on, a token seen in one text only is left out

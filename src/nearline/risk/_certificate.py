@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.risk._point import Point
 
 if TYPE_CHECKING:

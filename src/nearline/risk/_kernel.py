@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.kernels import Kernel, as_kernel
 from nearline.kernels.gram import MEMORY, Gram
 from nearline.losses import Loss
-from nearline.params import Params
-from nearline.passes import Passes, passes_for
+from nearline.risk.params import Params
+from nearline.risk.passes import Passes, passes_for
 from nearline.risk._given import strength
 from nearline.risk._objective import Objective
 from nearline.risk._point import Line, Point
 from nearline.risk._risk import Risk
-from nearline.targets import row_weights
+from nearline._arrays.targets import row_weights
 
 
 class KernelRisk(Objective):

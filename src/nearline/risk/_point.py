@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.params import Params
+from nearline._arrays.design import Array
+from nearline.risk.params import Params
 
 if TYPE_CHECKING:
     from nearline.risk._objective import Objective

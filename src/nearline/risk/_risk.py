@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array, Design, as_design, is_sparse
+from nearline._arrays.design import Array, Design, as_design, is_sparse
 from nearline.losses import Loss
-from nearline.params import Params
-from nearline.passes import ExactPasses, Passes, passes_for
+from nearline.risk.params import Params
+from nearline.risk.passes import ExactPasses, Passes, passes_for
 from nearline.regularizers import REGULARIZERS, Elastic, Regularizer, check_penalty
 from nearline.risk._certificate import dual_value, gradient_test
 from nearline.risk._given import named, strength

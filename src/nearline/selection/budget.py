@@ -1,6 +1,6 @@
 """Budget: what a time limit leaves to each part of a contest, from the first look at the data to the last fit."""
 
-from nearline.stopping import Deadline
+from nearline._parallel.stopping import Deadline
 
 PATIENCE = 3.0  # seconds beyond the limit in which a first result, and the last fit, may still end
 CHECKING = 0.25  # share of the limit that checks may take

@@ -9,12 +9,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, has_fit_parameter
 
-from nearline.answers import Answers, Known, log_odds, log_of, log_probabilities_of
-from nearline.arrays import Array, is_sparse
-from nearline.estimators._base import Classifier, encoded
-from nearline.estimators._reduction import _is_table
-from nearline.explanation import Explanation
-from nearline.kept import (
+from nearline.predictions import Answers, Known, log_odds, log_of, log_probabilities_of
+from nearline._arrays.design import Array, is_sparse
+from nearline.estimators.base import Classifier, encoded
+from nearline.estimators.reduction import is_table
+from nearline._records.explanation import Explanation
+from nearline._records.kept import (
     Instance,
     Mapping,
     OneOf,
@@ -30,8 +30,8 @@ from nearline.kept import (
 from nearline.selection.calibrators import CALIBRATORS, Isotonic, Sigmoid, Temperature
 from nearline.selection.folds import as_folds
 from nearline.selection.measures import log_loss
-from nearline.stopping import checkpoint
-from nearline.validation import check_weights, validate_data
+from nearline._parallel.stopping import checkpoint
+from nearline._arrays.validation import check_weights, validate_data
 
 __all__ = ["CALIBRATORS", "CalibratedClassifier", "Isotonic", "Sigmoid", "Temperature"]
 
@@ -241,7 +241,7 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
 
     def _checked_rows(self, X: Any, *, reset: bool) -> Any:
         """X in a form whose rows can be taken; tables and texts stay as they are, for pipelines."""
-        if not is_sparse(X) and (_is_table(X) or np.asarray(X).dtype.kind in "OUS"):
+        if not is_sparse(X) and (is_table(X) or np.asarray(X).dtype.kind in "OUS"):
             validate_data(self, X, skip_check_array=True, reset=reset)
             return X
         return validate_data(self, X, accept_sparse="csr", dtype=None, ensure_all_finite=False, reset=reset)

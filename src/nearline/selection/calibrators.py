@@ -9,9 +9,9 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit, softmax
 from sklearn.isotonic import IsotonicRegression
 
-from nearline.arrays import Array
-from nearline.kept import ListOf, Numbers, Real, kept, require
-from nearline.stopping import checkpoint
+from nearline._arrays.design import Array
+from nearline._records.kept import ListOf, Numbers, Real, kept, require
+from nearline._parallel.stopping import checkpoint
 
 # Bounds of score range / temperature: between them lie probabilities from nearly equal to nearly 0 and 1.
 SMALLEST_GAIN = 1e-14  # of the loss: a Newton step that promises less ends the fit

@@ -5,7 +5,7 @@ from typing import Any, Self
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
-from nearline.explanation import Explanation
+from nearline._records.explanation import Explanation
 
 
 class Chain(Pipeline):

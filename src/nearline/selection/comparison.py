@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtr, ndtr, stdtr
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 
 # Differences below this share of the scores are rounding: the scores are equal.
 ROUNDING = 1e-12

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nearline._core import thread_limit
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.representations import Representation
 from nearline.selection.budget import Budget
 from nearline.selection.comparison import added_by_rows
@@ -24,8 +24,8 @@ from nearline.selection.progress import Progress
 from nearline.selection.scoring import Scorer
 from nearline.selection.unit import Unit
 from nearline.selection.ways import LATE, are_dear, reason_of, too_long, usable_ways
-from nearline.stopping import Deadline, OutOfTime, checkpoint, heeding
-from nearline.tiles import side_by_side
+from nearline._parallel.stopping import Deadline, OutOfTime, checkpoint, heeding
+from nearline._parallel.tiles import side_by_side
 
 MUCH = 1e9  # bytes that are worth a word
 DOUBT = 1.5  # what is expected to take longer than the time left by more than this factor is not begun

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nearline.answers import Answers
-from nearline.arrays import Array
+from nearline.predictions import Answers
+from nearline._arrays.design import Array
 from nearline.selection.intervals.area import areas
 from nearline.selection.intervals.balanced import balanced_deviations
 from nearline.selection.measures import squared_distances, surprises

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.folds import Folds
 from nearline.selection.splits import Split

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 
 ROUNDS = 3  # in which a grid may go on beyond its ends
 LATTICE = 0.25  # steps of a grid are multiples of a quarter of a power of ten

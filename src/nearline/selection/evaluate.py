@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 
-from nearline.answers import Answers, answers_of
-from nearline.arrays import Array, is_sparse
+from nearline.predictions import Answers, answers_of
+from nearline._arrays.design import Array, is_sparse
 from nearline.estimators import KNeighborsClassifier, LinearClassifier
-from nearline.estimators._base import encoded
-from nearline.estimators._neighbors import check_whole
+from nearline.estimators.base import encoded
+from nearline.estimators.neighbors_base import check_whole
 from nearline.selection.comparison import TTest, corrected_t_test
 from nearline.selection.families import Family, Fold
 from nearline.selection.families.alone import Own
@@ -24,7 +24,7 @@ from nearline.selection.folds import Folds
 from nearline.selection.input import checked_labels
 from nearline.selection.scoring import Scorer, scorers_for
 from nearline.selection.splits import as_split, checked_groups
-from nearline.validation import check_array, indexable
+from nearline._arrays.validation import check_array, indexable
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.estimators._base import class_weights
+from nearline._arrays.design import Array
+from nearline.estimators.base import class_weights
 from nearline.representations import Representation
 from nearline.selection.families import Fold, voters_of
 from nearline.selection.folds import Folds
-from nearline.stopping import Deadline
+from nearline._parallel.stopping import Deadline
 
 
 @dataclass(frozen=True)

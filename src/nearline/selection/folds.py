@@ -18,8 +18,8 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from nearline.arrays import Array
-from nearline.words import many, worded
+from nearline._arrays.design import Array
+from nearline._records.words import many, worded
 
 Pairs = list[tuple[Array, Array]]  # (numbers of the training rows, numbers of the rows left out)
 

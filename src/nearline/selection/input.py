@@ -7,13 +7,13 @@ from scipy import sparse
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.validation import _check_feature_names
 
-from nearline.arrays import Array, admitted, flat, is_sparse
+from nearline._arrays.design import Array, admitted, flat, is_sparse
 from nearline.representations import is_frame, kind_of
-from nearline.representations._base import by_name
+from nearline.representations.base import by_name
 from nearline.selection.calibrators import CALIBRATORS
-from nearline.targets import quantity_in
-from nearline.validation import validate_data
-from nearline.words import many
+from nearline._arrays.targets import quantity_in
+from nearline._arrays.validation import validate_data
+from nearline._records.words import many
 
 NUMERIC = ("numbers", "sparse")
 

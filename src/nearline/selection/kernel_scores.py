@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.estimators import KernelLeastSquares, KernelLogisticRegression, KernelSVM
-from nearline.estimators._base import encoded
+from nearline.estimators.base import encoded
 from nearline.kernels import RBF, Kernel, as_kernel
 from nearline.selection.edges import Edge, edge_of, equally_best
 from nearline.selection.families import Fold

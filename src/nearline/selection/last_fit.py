@@ -7,7 +7,7 @@ from typing import Any
 from nearline.selection.budget import GRACE, Budget
 from nearline.selection.checks import Finding
 from nearline.selection.leaderboard import Entry
-from nearline.stopping import Deadline, OutOfTime, heeding
+from nearline._parallel.stopping import Deadline, OutOfTime, heeding
 
 QUICK = 0.5  # seconds: candidates that may be fitted when the time is over
 DOUBT = 2.0  # by how much the seconds of a fit may be guessed too long

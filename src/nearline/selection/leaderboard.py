@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.comparison import Added, Hits, indistinguishable
 from nearline.selection.edges import Edge
 from nearline.selection.scoring import SCORERS, Scorer
-from nearline.visible import visible
-from nearline.words import many
+from nearline._records.visible import visible
+from nearline._records.words import many
 
 OPTIMISTIC = "The best mean is optimistic: it was chosen for being best. Test rows and nested cross-validation are honest."
 

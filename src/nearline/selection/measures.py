@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearline.answers import Answers
-from nearline.arrays import Array
+from nearline.predictions import Answers
+from nearline._arrays.design import Array
 
 
 def accuracy(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from nearline.answers import Answers
-from nearline.arrays import Array, is_sparse
+from nearline.predictions import Answers
+from nearline._arrays.design import Array, is_sparse
 from nearline.representations import is_frame, kind_of_series, read_series, series_of
 from nearline.selection.intervals import Interval
 from nearline.selection.intervals.of_scores import Sample, interval_of
@@ -16,9 +16,9 @@ from nearline.selection.leaderboard import shown
 from nearline.selection.measures import class_counts
 from nearline.selection.scoring import Scorer
 from nearline.selection.trivial import Against
-from nearline.tiles import slices
-from nearline.visible import visible
-from nearline.words import many
+from nearline._parallel.tiles import slices
+from nearline._records.visible import visible
+from nearline._records.words import many
 
 PIECE = 1 << 16  # rows that a fingerprint takes at a time
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nearline.answers import Answers
-from nearline.whole import WriteError, alone_in, check_place, written_whole
+from nearline.predictions import Answers
+from nearline._atomic.whole import WriteError, alone_in, check_place, written_whole
 
 
 @dataclass(frozen=True)

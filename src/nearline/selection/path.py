@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nearline.arrays import Array, Design
+from nearline._arrays.design import Array, Design
 from nearline.losses import Loss
 from nearline.regularizers import Regularizer
 from nearline.risk import Risk
 from nearline.solvers import Solution, Solver, minimize
-from nearline.words import worded
+from nearline._records.words import worded
 
 
 class Coefficients(NamedTuple):

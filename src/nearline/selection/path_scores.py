@@ -8,8 +8,8 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 
-from nearline.arrays import Array, is_sparse
-from nearline.estimators._base import encoded
+from nearline._arrays.design import Array, is_sparse
+from nearline.estimators.base import encoded
 from nearline.estimators.linear import LinearClassifier
 from nearline.selection.edges import ROUNDS, Axis, Edge, edge_of, equally_best
 from nearline.selection.families import Fold
@@ -17,8 +17,8 @@ from nearline.selection.families.paths import Path
 from nearline.selection.folds import as_folds
 from nearline.selection.path import checked_alphas
 from nearline.selection.splits import drawn_as
-from nearline.tiles import side_by_side, steps
-from nearline.validation import indexable
+from nearline._parallel.tiles import side_by_side, steps
+from nearline._arrays.validation import indexable
 
 DEFAULT = np.geomspace(1.0, 1e-6, 13)  # two alphas a decade
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 
 
 def positive_class(classes: Array, codes: Array, pos_label: Any = None) -> Any:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
-from nearline.visible import visible
+from nearline._records.visible import visible
 
 QUIET = 5.0  # seconds before the first line, and between lines: short work needs no words
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.intervals import share_interval
 from nearline.selection.measures import squared_distances
 

@@ -3,7 +3,7 @@
 from nearline.selection.checks import Finding
 from nearline.selection.leaderboard import Leaderboard
 from nearline.selection.trivial import Against
-from nearline.words import worded
+from nearline._records.words import worded
 
 GRID_END, TRIVIAL = "grid-end", "no-better-than-trivial"
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import get_scorer, get_scorer_names
 
-from nearline.answers import Answers, Foretold, judgement
-from nearline.arrays import Array
+from nearline.predictions import Answers, Foretold, judgement
+from nearline._arrays.design import Array
 from nearline.selection import measures
 from nearline.selection.measures import TopK
 from nearline.selection.positive import conventional, positive_class
-from nearline.words import worded
+from nearline._records.words import worded
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def _name(scoring: Any) -> str:
 class Foreign:
     """A scorer of scikit-learn, or a function (estimator, X, y) of the user's; larger is better.
 
-    X holds the numbers of the rows, see :class:`nearline.answers.Foretold`. Numbers and errors are the scorer's own;
+    X holds the numbers of the rows, see :class:`nearline.predictions.Foretold`. Numbers and errors are the scorer's own;
     one of scikit-learn's is undefined where it asks for probabilities or scores that the model does not give, and where
     it refuses rows that lack a class.
     """

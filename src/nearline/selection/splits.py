@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.folds import Folds, as_folds
-from nearline.words import many, worded
+from nearline._records.words import many, worded
 
 SPLITS = ("auto", "stratified", "group", "time")
 

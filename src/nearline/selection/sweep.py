@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.metrics import mean_squared_error, r2_score
 from sklearn.utils import _safe_indexing
 
-from nearline.arrays import Array
-from nearline.estimators._base import encoded
-from nearline.estimators._neighbors import ROWS
+from nearline._arrays.design import Array
+from nearline.estimators.base import encoded
+from nearline.estimators.neighbors_base import ROWS
 from nearline.neighbors.ballots import as_boundary
 from nearline.neighbors.index import Index
 from nearline.neighbors.lists import Neighbors
@@ -24,7 +24,7 @@ from nearline.neighbors.weights import as_weights
 from nearline.selection.folds import Folds, as_folds
 from nearline.selection.splits import drawn_as
 from nearline.selection.sweep_result import Sweep
-from nearline.validation import check_array, indexable
+from nearline._arrays.validation import check_array, indexable
 
 
 def sweep(

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.neighbors.metrics import Lq, Metric, as_metric
 from nearline.neighbors.weights import as_weights
 from nearline.selection.edges import Edge, edge_of, equally_best

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from nearline.answers import Answers, Known
-from nearline.arrays import Array
+from nearline.predictions import Answers, Known
+from nearline._arrays.design import Array
 from nearline.selection.comparison import Hits, indistinguishable, mcnemar
 from nearline.selection.folds import Folds
 from nearline.selection.intervals import Block, Interval
 from nearline.selection.intervals.bootstrap import bootstrap
 from nearline.selection.scoring import SCORERS, Scorer
-from nearline.words import many
+from nearline._records.words import many
 
 LEVEL = 0.05
 CONSTANT = ("balanced-accuracy", "auc", "mcc")  # scores that trivial answers have whatever the rows

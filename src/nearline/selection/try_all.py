@@ -12,9 +12,9 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from nearline.answers import answers_of
-from nearline.arrays import Array
-from nearline.estimators._base import encoded
+from nearline.predictions import answers_of
+from nearline._arrays.design import Array
+from nearline.estimators.base import encoded
 from nearline.representations import representations
 from nearline.selection.budget import GRACE, Budget
 from nearline.selection.calibration import CalibratedClassifier
@@ -43,10 +43,10 @@ from nearline.selection.trivial import (
     trivial_answers,
     trivial_on_folds,
 )
-from nearline.stopping import Deadline, OutOfTime, heeding
-from nearline.validation import check_weights
-from nearline.visible import visible
-from nearline.words import worded
+from nearline._parallel.stopping import Deadline, OutOfTime, heeding
+from nearline._arrays.validation import check_weights
+from nearline._records.visible import visible
+from nearline._records.words import worded
 
 CALIBRATION_FOLDS = 5  # or as many as the rarest class has rows
 NAMES = "representation__asnumbers__columns"  # where a chain keeps the names of a table of numbers

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.representations import Representation
 from nearline.selection.edges import Edge
 from nearline.selection.families import Family, Outcome

@@ -5,12 +5,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.passes import Passes
+from nearline._arrays.design import Array
+from nearline.risk.passes import Passes
 from nearline.risk import Risk
 from nearline.solvers._conditioning import Coordinates
 from nearline.solvers._sampling import representative_rows, standardized_rows
-from nearline.tiles import map_tiles, slices
+from nearline._parallel.tiles import map_tiles, slices
 
 LARGEST_GRAM = 1024  # side of the largest matrix that is worth an eigendecomposition
 TILE = 1024  # rows of X that one product takes

@@ -10,15 +10,15 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.kept import Instance, Numbers, OneOf, OrNone, Real, Whole, Word, kept
-from nearline.params import Params
+from nearline._arrays.design import Array
+from nearline._records.kept import Instance, Numbers, OneOf, OrNone, Real, Whole, Word, kept
+from nearline.risk.params import Params
 from nearline.risk import KernelRisk, Objective, Risk
 from nearline.solvers._certifier import Certifier
 from nearline.solvers._goal import Goal, checked_scale
 from nearline.solvers._state import State, Status
-from nearline.stopping import checkpoint
-from nearline.tiles import single_threaded_blas
+from nearline._parallel.stopping import checkpoint
+from nearline._parallel.tiles import single_threaded_blas
 
 
 class ConvergenceWarning(UserWarning):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.params import Params
+from nearline._arrays.design import Array
+from nearline.risk.params import Params
 from nearline.risk import Objective, Point
 from nearline.solvers._delivery import canonical, delivered, rounded
 from nearline.solvers._goal import Goal

@@ -4,8 +4,8 @@ from functools import partial
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.params import Params
+from nearline._arrays.design import Array
+from nearline.risk.params import Params
 from nearline.risk import Objective, Point, ScoredPoint
 
 

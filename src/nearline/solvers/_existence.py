@@ -11,11 +11,11 @@ second, so that its slope is at least -nu + (1 - exp(-M t)) / M, which is positi
 
 import numpy as np
 
-from nearline._kesler import TOLERANCE, Kesler, search
-from nearline.arrays import Array
+from nearline.solvers.kesler import TOLERANCE, Kesler, search
+from nearline._arrays.design import Array
 from nearline.losses import signs
-from nearline.params import Params
-from nearline.passes._curvature import row_blocks
+from nearline.risk.params import Params
+from nearline.risk.passes.curvature import row_blocks
 from nearline.risk import Risk
 from nearline.solvers._goal import Goal
 from nearline.solvers._sampling import standardized_rows

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.params import Params
+from nearline._arrays.design import Array
+from nearline.risk.params import Params
 from nearline.risk import Risk
 
 

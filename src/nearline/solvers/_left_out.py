@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.solvers.closed_form._spectrum import EPS, Spectrum
+from nearline._arrays.design import Array
+from nearline.solvers.closed_form.spectrum import EPS, Spectrum
 
 NO_SLACK = 1e-5  # 1 - leverage below which the plain formula loses too many digits
 IN_SPAN = 1e-9  # 1 - leverage at lam = 0 that is rounding: the row alone holds up a direction

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.solvers._groups import Groups, dots, ratio
 
 

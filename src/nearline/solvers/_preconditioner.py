@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.params import Params
-from nearline.passes._curvature import RowCurvature
+from nearline._arrays.design import Array
+from nearline.risk.params import Params
+from nearline.risk.passes.curvature import RowCurvature
 from nearline.risk import Point, Risk
 from nearline.solvers._axes import PrincipalAxes
 from nearline.solvers._conditioning import Coordinates
 from nearline.solvers._sampling import representative_rows, standardized_rows
-from nearline.tiles import map_tiles, slices
+from nearline._parallel.tiles import map_tiles, slices
 
 DAMPING = (
     2e-3  # share added to the diagonal of the leading block: it comes from a sample and from an earlier point

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.risk import Point, Risk
 from nearline.solvers._refusals import rounds_off
 

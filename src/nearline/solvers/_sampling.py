@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nearline.arrays import Array, Design, is_sparse
+from nearline._arrays.design import Array, Design, is_sparse
 
 
 def representative_rows(mass: Array, n_wanted: int) -> tuple[Array, Array]:

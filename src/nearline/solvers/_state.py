@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.risk import Point
 
 

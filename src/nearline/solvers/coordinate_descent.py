@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.params import Params
-from nearline.passes.columns import ModelStep, QuadraticModel
+from nearline._arrays.design import Array
+from nearline.risk.params import Params
+from nearline.risk.passes.columns import ModelStep, QuadraticModel
 from nearline.risk import Point, Risk
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from nearline.arrays import Array
-from nearline.kept import OrNone, Real, Whole, kept
-from nearline.params import Params
+from nearline._arrays.design import Array
+from nearline._records.kept import OrNone, Real, Whole, kept
+from nearline.risk.params import Params
 from nearline.risk import Point, Risk
 from nearline.solvers._base import Solver
 from nearline.solvers._conditioning import Coordinates

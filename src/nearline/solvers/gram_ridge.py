@@ -9,12 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.losses import Squared
 from nearline.risk import KernelRisk
 from nearline.solvers._left_out import left_out
-from nearline.solvers.closed_form._spectrum import EPS, Spectrum, eigh
-from nearline.tiles import map_tiles, slices
+from nearline.solvers.closed_form.spectrum import EPS, Spectrum, eigh
+from nearline._parallel.tiles import map_tiles, slices
 
 
 class GramRidge:

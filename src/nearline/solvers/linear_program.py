@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.losses import LOSSES, Slack, signs
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.risk import Risk
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal

@@ -6,10 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.kept import Whole, kept
-from nearline.params import Params
-from nearline.passes import Passes, passes_for
+from nearline._arrays.design import Array
+from nearline._records.kept import Whole, kept
+from nearline.risk.params import Params
+from nearline.risk.passes import Passes, passes_for
 from nearline.risk import Risk
 from nearline.solvers._base import Solver
 from nearline.solvers._conditioning import Coordinates

@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array, Design, as_design, contiguous, is_sparse
-from nearline.kept import Flag, Instance, Numbers, OneOf, OrNone, Real, Whole, kept, require
+from nearline._arrays.design import Array, Design, as_design, contiguous, is_sparse
+from nearline._records.kept import Flag, Instance, Numbers, OneOf, OrNone, Real, Whole, kept, require
 from nearline.losses import MulticlassPerceptron, PerceptronLoss, signs
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.risk import Point, Risk
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
 from nearline.solvers._state import State
 from nearline.solvers.sgd import rows_of
-from nearline.targets import checked_targets
+from nearline._arrays.targets import checked_targets
 
 MULTICLASS = ("joint", "argmax", "one-vs-rest")
 FEWEST_CYCLES = 10

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.kept import Whole, kept
-from nearline.params import Params
+from nearline._arrays.design import Array
+from nearline._records.kept import Whole, kept
+from nearline.risk.params import Params
 from nearline.risk import Risk
 from nearline.solvers._axes import PrincipalAxes, principal_axes
 from nearline.solvers._conditioning import Coordinates

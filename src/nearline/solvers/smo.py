@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array
-from nearline.tiles import steps
+from nearline._arrays.design import Array
+from nearline._parallel.tiles import steps
 
 WORK = 1e8  # rows times steps of one call of the core: nobody can stop it meanwhile
 FEWEST_STEPS = 1000

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from nearline.arrays import Design
-from nearline.params import Params
+from nearline._arrays.design import Design
+from nearline.risk.params import Params
 from nearline.risk import Risk
 from nearline.solvers._base import Solver, first_willing, minimize
 from nearline.solvers._goal import Goal

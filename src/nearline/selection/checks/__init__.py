@@ -15,8 +15,8 @@ from nearline.selection.checks._columns import identifier, time_order, time_stam
 from nearline.selection.checks._rows import own_test_rows_in_training, rows_in_train_and_test
 from nearline.selection.checks._split import groups_split, rare_class, unseen_class
 from nearline.selection.checks._target import column_determines_target
-from nearline.stopping import OutOfTime, checkpoint
-from nearline.words import many
+from nearline._parallel.stopping import OutOfTime, checkpoint
+from nearline._records.words import many
 
 __all__ = ["CHECKS", "Case", "Columns", "Concerned", "Finding", "check"]
 

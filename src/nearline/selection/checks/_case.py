@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.checks._keys import joint_keys
 from nearline.selection.checks._table import Column, Table, as_table, encode
-from nearline.tiles import steps
-from nearline.words import many
+from nearline._parallel.tiles import steps
+from nearline._records.words import many
 
 SAMPLE_ROWS = 6_000
 SAMPLE_CELLS = 1_500_000

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.identifiers import (
+from nearline._arrays.design import Array
+from nearline.data.identifiers import (
     FEWEST_ROWS,
     LONGEST_WORD,
     ORDERED,
@@ -16,7 +16,7 @@ from nearline.identifiers import (
 )
 from nearline.selection.checks._case import Case, Finding, together
 from nearline.selection.checks._table import Column
-from nearline.words import worded
+from nearline._records.words import worded
 
 IDENTIFIER, TIME, ORDER = "identifier", "time-stamp", "time-order"
 
@@ -24,7 +24,7 @@ IDENTIFIER, TIME, ORDER = "identifier", "time-stamp", "time-order"
 def identifier(case: Case) -> list[Finding]:
     """Columns that number or name the rows: dense or ordered unique integers, unique strings without spaces.
 
-    :mod:`nearline.identifiers` has the rule. A table's only column is no identifier.
+    :mod:`nearline.data.identifiers` has the rule. A table's only column is no identifier.
     """
     if case.table.kind == "texts" or case.table.n_columns < 2:
         return []

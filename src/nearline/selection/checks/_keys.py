@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.checks._table import Column, Table
 
 FIRST = 48  # columns that usually tell rows apart; the others are read only of rows that these do not

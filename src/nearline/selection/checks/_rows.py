@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.checks._case import Case, Concerned, Finding
 from nearline.selection.checks._keys import joint_keys
 from nearline.selection.checks._table import Table
-from nearline.words import worded
+from nearline._records.words import worded
 
 HARMLESS = 0.01  # share of test rows that may have a twin in training
 FEWEST_TWINS = 3

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.checks._case import Case, Concerned, Finding, listed
-from nearline.words import worded
+from nearline._records.words import worded
 
 GROUPS, RARE, UNSEEN = "groups-split", "rare-class", "unseen-class"
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
-from nearline.arrays import Array, admitted
+from nearline._arrays.design import Array, admitted
 
 BLANKS = ("", "?")  # what files write for a missing value
 ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")

@@ -7,10 +7,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.special import bdtrc
 
-from nearline.arrays import Array, is_sparse
+from nearline._arrays.design import Array, is_sparse
 from nearline.selection.checks._case import Case, Finding, together
 from nearline.selection.checks._table import Column
-from nearline.words import many
+from nearline._records.words import many
 
 NAME = "column-determines-target"
 SURE = 0.99  # share of the errors of always guessing the largest class that the column takes away: a warning

@@ -26,7 +26,7 @@ from nearline.selection.families.kernels import KernelLogistic, KernelRidge, Sup
 from nearline.selection.families.low_rank import LowRank
 from nearline.selection.families.neighbors import NearestNeighbors
 from nearline.selection.families.paths import LeastSquaresPath, Path
-from nearline.words import worded
+from nearline._records.words import worded
 
 # In order of what they cost: where time is short, the first come first.
 FAMILIES: dict[str, Family] = {

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.answers import Answers, answers_of
-from nearline.arrays import Array, is_sparse
+from nearline.predictions import Answers, answers_of
+from nearline._arrays.design import Array, is_sparse
 from nearline.selection.edges import Axis
 from nearline.selection.families._sizes import arrays_size
 

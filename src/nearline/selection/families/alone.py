@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
-from nearline.arrays import is_sparse
+from nearline._arrays.design import is_sparse
 from nearline.estimators import (
     BernoulliNB,
     GaussianNB,

@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.answers import Answers, Known, spread
-from nearline.arrays import Array, is_sparse
+from nearline.predictions import Answers, Known, spread
+from nearline._arrays.design import Array, is_sparse
 from nearline.decision import decide
 from nearline.estimators import (
     KernelLeastSquares,
     KernelLogisticRegression,
     KernelSVM,
 )
-from nearline.estimators._pairs import Pairs
+from nearline.estimators.pairs import Pairs
 from nearline.kernels import RBF, Kernel
 from nearline.kernels.gram import Gram
 from nearline.kernels.landmarks import spanning

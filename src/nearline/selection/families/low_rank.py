@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from nearline.arrays import is_sparse
+from nearline._arrays.design import is_sparse
 from nearline.estimators import LeastSquaresClassifier, Nystroem
 from nearline.kernels import RBF
 from nearline.kernels.vector import scale_gamma

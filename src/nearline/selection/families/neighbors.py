@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.answers import Answers, Known
-from nearline.arrays import Array, is_sparse
+from nearline.predictions import Answers, Known
+from nearline._arrays.design import Array, is_sparse
 from nearline.estimators import KNeighborsClassifier
 from nearline.neighbors.index import Index
 from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from nearline.answers import Answers, spread
-from nearline.arrays import Array, as_design, is_sparse
+from nearline.predictions import Answers, spread
+from nearline._arrays.design import Array, as_design, is_sparse
 from nearline.decision import decide
 from nearline.losses import Squared
 from nearline.risk import Risk

@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.intervals._interval import Interval, tail
 from nearline.selection.intervals.dependent import (
     block_length,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri, owens_t, stdtrit
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.intervals._interval import tail
 
 # Two normal classes whose rarer one is spread sqrt(0.58 / 0.42) = 1.18 times as widely. A few rows of a class often show less

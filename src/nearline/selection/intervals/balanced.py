@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.intervals._interval import tail
 from nearline.selection.intervals.shares import share_ends
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 from sklearn.exceptions import UndefinedMetricWarning
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.intervals._interval import Interval, tail, undefined
 from nearline.selection.intervals.accuracy import Block, check_dependence
 from nearline.selection.intervals.dependent import block_length, group_numbers

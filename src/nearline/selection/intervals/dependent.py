@@ -7,7 +7,7 @@ import numpy as np
 from scipy.fft import dct
 from scipy.special import expit, logit, stdtrit
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.intervals._interval import Interval, tail, undefined
 from nearline.selection.intervals.shares import share_ends
 

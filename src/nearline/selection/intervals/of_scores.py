@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from nearline.answers import Answers
-from nearline.arrays import Array
+from nearline.predictions import Answers
+from nearline._arrays.design import Array
 from nearline.selection.contributions import Contributions, brier_losses, contributions_of, log_losses
 from nearline.selection.intervals._interval import Interval, tail, undefined
 from nearline.selection.intervals.area import area_ends, areas, flawless_end, mean_normal_variance

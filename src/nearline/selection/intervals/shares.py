@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaincinv, ndtri, stdtrit
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.selection.intervals._interval import Interval, tail, undefined
 
 # Counts up to this many, and up to a quarter of the rows, are nearer to Poisson than to normal: there Wilson's end on the

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 
 WELL_CONDITIONED = 1e-10  # reciprocal condition number down to which a Gram matrix stands for the data itself
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array, as_design
-from nearline.params import Params
+from nearline._arrays.design import Array, as_design
+from nearline.risk.params import Params
 from nearline.solvers._left_out import left_out
 from nearline.solvers.closed_form._centered import Centered, less
 from nearline.solvers.closed_form._folds import leave_folds_out
-from nearline.solvers.closed_form._spectrum import EPS, Spectrum, eigh, svd
-from nearline.tiles import map_tiles
+from nearline.solvers.closed_form.spectrum import EPS, Spectrum, eigh, svd
+from nearline._parallel.tiles import map_tiles
 
 LARGEST_FACTOR = 8192  # rows of the largest matrix to factorize (0.5 GB)
 

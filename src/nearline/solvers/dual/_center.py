@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.risk import Risk
 from nearline.solvers.dual._choice import choose_geometry
 from nearline.solvers.dual._state import Center, DualState, refresh

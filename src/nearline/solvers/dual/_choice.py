@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.risk import Risk
 from nearline.solvers.dual._geometry import Geometry, Scaled, Whitened
-from nearline.tiles import map_tiles, slices
+from nearline._parallel.tiles import map_tiles, slices
 
 core: Any = _core
 CURVATURE = (

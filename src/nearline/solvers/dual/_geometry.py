@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 
 core: Any = _core
 

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from nearline.kept import Whole, kept
+from nearline._records.kept import Whole, kept
 from nearline.losses import LOSSES
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.risk import Risk
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
@@ -16,7 +16,7 @@ from nearline.solvers._state import State
 from nearline.solvers.dual._center import adapt_sweeps, change_reach, most_sweeps, move_center, outer_gap
 from nearline.solvers.dual._choice import choose_geometry
 from nearline.solvers.dual._state import DualState, duals_of, first_state, params_of, refresh
-from nearline.tiles import single_threaded_blas, steps
+from nearline._parallel.tiles import single_threaded_blas, steps
 
 SERVED = tuple(name for name, loss in LOSSES.items() if loss.own.dual_step)
 TURNS = 25  # moves of the center in one step

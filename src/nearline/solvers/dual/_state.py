@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.losses import signs
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.risk import Risk
 from nearline.solvers._goal import Goal
 from nearline.solvers._state import State

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.losses import Slack, one_hot, signs
 from nearline.risk import Risk
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.risk import KernelRisk
 from nearline.solvers._base import UNFINISHED, Callback, Method, Solution, certified, check_asked, loop
 from nearline.solvers._goal import Goal, checked_scale
@@ -15,7 +15,7 @@ from nearline.solvers.kernel._closed_form import KernelClosedForm
 from nearline.solvers.kernel._newton import KernelNewton
 from nearline.solvers.kernel._smo import KernelSMO, Rounds, two_class_problems
 from nearline.solvers.kernel._together import Together, minimize_together, two_class_risks
-from nearline.tiles import single_threaded_blas
+from nearline._parallel.tiles import single_threaded_blas
 
 # In order of preference where the solver is "auto"; of a name that linear solvers have too, these are asked first.
 KERNEL_SOLVERS: dict[str, KernelSolver] = {

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nearline.kept import kept
+from nearline._records.kept import kept
 from nearline.risk import KernelRisk
 from nearline.solvers._base import Method
 

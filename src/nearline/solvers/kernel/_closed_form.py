@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.risk import KernelRisk
 from nearline.solvers._goal import Goal
 from nearline.solvers._state import State

@@ -13,8 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.params import Params
+from nearline._arrays.design import Array
+from nearline.risk.params import Params
 from nearline.risk import KernelRisk
 from nearline.solvers._goal import Goal
 from nearline.solvers._state import State

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.kernels.gram import Gram
 from nearline.losses import Slack, signs
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.risk import KernelRisk, ScoredPoint
 from nearline.solvers._goal import Goal
 from nearline.solvers._state import State

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from nearline import _core
-from nearline.arrays import Array, Design, is_sparse
+from nearline._arrays.design import Array, Design, is_sparse
 from nearline.losses import Loss
 from nearline.solvers.sgd._progress import Duals, Progress
 from nearline.solvers.sgd._pull import Pull

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearline.arrays import Array
-from nearline.kept import Instance, OneOf, OrNone, Real, Whole, kept, require
-from nearline.params import Params
+from nearline._arrays.design import Array
+from nearline._records.kept import Instance, OneOf, OrNone, Real, Whole, kept, require
+from nearline.risk.params import Params
 
 
 def _of_one_shape(progress: "Progress") -> None:

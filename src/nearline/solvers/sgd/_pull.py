@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearline.arrays import Array
+from nearline._arrays.design import Array
 from nearline.regularizers import Regularizer
 
 LOOKS = 20  # power iterations towards the largest curvature of a penalty

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.arrays import Array, Design, as_design, contiguous
-from nearline.kept import Flag, OneOf, OrNone, Real, Whole, kept
+from nearline._arrays.design import Array, Design, as_design, contiguous
+from nearline._records.kept import Flag, OneOf, OrNone, Real, Whole, kept
 from nearline.losses import LOSSES, Loss
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import Risk, named
 from nearline.solvers._base import Solver
@@ -21,7 +21,7 @@ from nearline.solvers.sgd._progress import Duals, Progress
 from nearline.solvers.sgd._pull import Pull, refusal
 from nearline.solvers.sgd._steps import check_eta
 from nearline.solvers.sgd._zeros import with_zeros
-from nearline.targets import checked_targets
+from nearline._arrays.targets import checked_targets
 
 # eta_t from (eta, l2 = alpha times the strength of |W|^2 / 2, decay, t = number of steps taken before).
 Schedule = Callable[[float, float, float, Array], Array]

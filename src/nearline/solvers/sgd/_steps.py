@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from nearline.arrays import Array, Design, as_design, is_sparse
+from nearline._arrays.design import Array, Design, as_design, is_sparse
 from nearline.losses import LOSSES, Loss
-from nearline.params import Params
+from nearline.risk.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import named
 from nearline.solvers.sgd._pull import Pull
-from nearline.targets import checked_targets
+from nearline._arrays.targets import checked_targets
 
 
 def sgd_step(

@@ -1,0 +1,1 @@
+"""Arrays: dense and sparse rows, targets and weights, checked at one door."""

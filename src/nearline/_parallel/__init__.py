@@ -1,0 +1,1 @@
+"""Threads, tiles of rows, and how long work is stopped."""

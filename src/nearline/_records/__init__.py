@@ -1,0 +1,1 @@
+"""Records that several floors share: explanations, parameters of objects, declarations for files, visible text."""

@@ -1,0 +1,85 @@
+"""What every classifier shares: validation, label encoding, weights."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+import nearline._parallel.threads  # noqa: F401  (threadpoolctl, which scikit-learn has loaded by now, learns of the core)
+from nearline._arrays.design import Array, Design
+from nearline._records.kept import Labels, kept
+from nearline._records.parameters import HoldsParametrized
+from nearline._arrays.validation import check_weights, validate_data
+
+
+def encoded(y: Array) -> tuple[Array, Array]:
+    """The labels in order (C,), and the number of each row's label (n,)."""
+    try:
+        check_classification_targets(y)
+        return np.unique(y, return_inverse=True)
+    except TypeError as error:  # numbers and strings have no common order
+        kinds = sorted({type(label).__name__ for label in y.tolist()})
+        raise ValueError(f"y mixes labels of types {', '.join(kinds)}: give labels of one type.") from error
+
+
+def class_weights(class_weight: Any, classes: Array, y: Array) -> Array:
+    """Weight of each class: 'balanced', or a dictionary {label: weight} (1 where a label is missing)."""
+    weights = np.asarray(compute_class_weight(class_weight, classes=classes, y=y), dtype=np.float64)
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ValueError(f"class_weight must have finite numbers >= 0, got {class_weight!r}.")
+    return weights
+
+
+@kept(classes_=Labels())
+class Classifier(HoldsParametrized, ClassifierMixin, BaseEstimator):
+    """Base of the classifiers: turns what users give into (X, targets, weights) and back into their labels."""
+
+    accept_sparse: ClassVar[bool] = True
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.accept_sparse
+        return tags
+
+    def _validate_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
+    ) -> tuple[Design, Array, Array]:
+        """X as CSR or C-contiguous float32/float64, targets as class numbers (sets ``classes_``), weights (n,)."""
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            accept_sparse="csr" if self.accept_sparse else False,
+            dtype=[np.float64, np.float32],
+            order="C",
+        )
+        self.classes_, targets = encoded(y)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes, but y has 1 class: {self.classes_.tolist()[0]!r}. "
+                "Give rows of another class too."
+            )
+        weights = check_weights(sample_weight, X)
+        if class_weight is not None:
+            weights = weights * class_weights(class_weight, self.classes_, y)[targets]
+        weighty = np.unique(targets[weights > 0])
+        if len(weighty) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least 2 classes with positive sample weight, got {len(weighty)} "
+                "class(es): give rows of another class a positive weight."
+            )
+        return X, targets.astype(np.int32), weights
+
+    def _validate_predict(self, X: Any) -> Design:
+        check_is_fitted(self)
+        return validate_data(
+            self,
+            X,
+            accept_sparse="csr" if self.accept_sparse else False,
+            dtype=[np.float64, np.float32],
+            order="C",
+            reset=False,
+        )

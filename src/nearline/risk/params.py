@@ -1,0 +1,51 @@
+"""Params: the weights W (K, D) and biases b (K,) of a linear score, views of one flat float64 vector."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from nearline._arrays.design import Array
+from nearline._records.kept import Numbers, Whole, kept, require
+
+
+def _whole(params: "Params") -> None:
+    size = params.n_outputs * (params.n_features + 1)
+    require(
+        len(params.flat) == size, f"There are {len(params.flat)} weights and biases, but {size} are needed"
+    )
+
+
+@kept(flat=Numbers(("F",), "float64", wild=True), n_outputs=Whole(1), n_features=Whole(0), links=_whole)
+@dataclass(frozen=True)
+class Params:
+    """Weights and biases of f(x) = W x + b. Solvers of vectors use ``flat``, all else ``W`` and ``b``."""
+
+    flat: Array
+    n_outputs: int
+    n_features: int
+
+    @classmethod
+    def zeros(cls, n_outputs: int, n_features: int) -> Self:
+        return cls(np.zeros(n_outputs * (n_features + 1)), n_outputs, n_features)
+
+    @classmethod
+    def of(cls, W: Array, b: Array) -> Self:
+        """Params with copies of W and b."""
+        K, D = W.shape
+        return cls(np.concatenate([np.ravel(W), np.ravel(b)]).astype(np.float64), K, D)
+
+    @property
+    def W(self) -> Array:
+        return self.flat[: self.n_outputs * self.n_features].reshape(self.n_outputs, self.n_features)
+
+    @property
+    def b(self) -> Array:
+        return self.flat[self.n_outputs * self.n_features :]
+
+    def like(self, flat: Array) -> Self:
+        """Params of the same shape with other numbers."""
+        return type(self)(flat, self.n_outputs, self.n_features)
+
+    def copy(self) -> Self:
+        return self.like(self.flat.copy())

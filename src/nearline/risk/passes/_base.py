@@ -1,0 +1,138 @@
+"""What all passes offer, and what they share."""
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+
+from nearline._arrays.design import Array, Design, is_sparse
+from nearline.losses import Loss
+from nearline.risk.params import Params
+from nearline.risk.passes._bias import BiasSums, minimize_bias
+from nearline.risk.passes._csc import Csc
+from nearline.risk.passes.curvature import RowCurvature, add_grams, class_blocks, full_hessian
+from nearline.risk.passes.columns import Columns, DenseColumns, SparseColumns
+
+
+class Passes(ABC):
+    """Sums over rows for one (X, targets, weights, loss). Sums are plain; the risk divides by the total weight."""
+
+    def __init__(self, X: Design, targets: Array, weights: Array, loss: Loss, n_outputs: int) -> None:
+        self.X, self.targets, self.weights, self.loss, self.n_outputs = X, targets, weights, loss, n_outputs
+
+    # -- value and gradient -----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def scores(self, params: Params) -> Array:
+        """W x_i + b for all rows, (n, K), in X's dtype."""
+
+    @abstractmethod
+    def total_loss(self, scores: Array) -> float:
+        """sum_i s_i loss(f_i, y_i)."""
+
+    @abstractmethod
+    def value_and_gradient(self, params: Params) -> tuple[Array, float, Array, Array]:
+        """scores, sum of losses, and its gradients in W (K, D) and in b (K,): one pass."""
+
+    @abstractmethod
+    def gradient_from_scores(self, scores: Array) -> tuple[float, Array, Array]:
+        """sum of losses, its gradient in W (K, D) and in b (K,)."""
+
+    @abstractmethod
+    def value_and_slope(
+        self, scores: Array, direction_scores: Array, step: float = 0.0
+    ) -> tuple[float, float]:
+        """sum_i s_i loss(f_i + step v_i, y_i) and its derivative in step."""
+
+    @abstractmethod
+    def smallest_margin(self, scores: Array) -> float:
+        """min over rows (of positive weight) of y f, or of f_y less the largest other score."""
+
+    @abstractmethod
+    def back_product(self, G: Array) -> Array:
+        """sum_i g_i x_i^T, (K, D), in float64."""
+
+    # -- curvature --------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def hessian_product(self, scores: Array, direction: Params) -> tuple[Array, Array]:
+        """Curvature of the summed loss times a direction, in W and b."""
+
+    @abstractmethod
+    def row_curvature(self, scores: Array, rows: slice | Array) -> RowCurvature:
+        """Second derivatives of the loss of some rows (``scores`` are theirs), weights included."""
+
+    def hessian(self, scores: Array) -> Array:
+        """Curvature of the summed loss as a matrix over Params.flat: all weights, then all biases."""
+        return full_hessian(
+            self.X, self.n_outputs, lambda rows: self.row_curvature(scores[rows], rows), self._add_grams
+        )
+
+    def class_hessian_blocks(self, scores: Array, row_step: int = 1) -> Array:
+        """The blocks of each class alone, sum_i s_i h_c(f_i) [x_i; 1] [x_i; 1]^T, (K, D+1, D+1), in X's dtype.
+
+        With ``row_step`` > 1 they are estimated from every row_step-th row (and scaled up to all rows). Made for
+        preconditioning: in float32 they are good to float32.
+        """
+        return class_blocks(
+            self.X,
+            self.n_outputs,
+            row_step,
+            lambda rows: self.row_curvature(scores[rows], rows),
+            self._add_grams,
+        )
+
+    def _add_grams(self, X: Array, h: Array, out: Array) -> None:
+        """out[m] += [X, 1]^T diag(h[:, m]) [X, 1]."""
+        add_grams(X, h, out)
+
+    # -- X by columns -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def csc(self) -> Csc:
+        """Sparse X by columns."""
+        return Csc(self.X)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """X by columns, as coordinate descent wants it."""
+        mean = self.column_moments[0]
+        return SparseColumns(self.X, self.csc, mean) if is_sparse(self.X) else DenseColumns(self.X, mean)
+
+    # -- moments of the columns -------------------------------------------------------------------------------
+
+    @cached_property
+    @abstractmethod
+    def column_moments(self) -> tuple[Array, Array]:
+        """Weighted mean and standard deviation of each feature, (D,) each."""
+
+    @cached_property
+    def column_scale(self) -> Array:
+        """Standard deviation of each feature, 1 where it is constant (to rounding)."""
+        mean, deviation = self.column_moments
+        tiny = 10 * np.finfo(self.X.dtype).eps * np.abs(mean)
+        return np.where(deviation > tiny, deviation, 1.0)
+
+    # -- the bias alone ---------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def bias_sums(self, scores: Array, b: Array) -> BiasSums:
+        """Sum of the losses of scores + b, its gradient (K,) and, where there is one, curvature (K, K) in b."""
+
+    def best_bias_shift(self, scores: Array) -> Array:
+        """argmin_b of the summed loss of scores + b, by Newton's method in K dimensions."""
+        return minimize_bias(lambda b: self.bias_sums(scores, b), self.n_outputs, float(self.weights.sum()))
+
+    def best_null_bias(self) -> Array:
+        """argmin_b of the summed loss at W = 0: rows of one class are alike, so each class is one row."""
+        if self.targets.ndim == 2:
+            return self.best_bias_shift(np.zeros((len(self.targets), self.n_outputs)))
+        n_classes = self.loss.label_count(self.n_outputs)
+        totals = np.bincount(self.targets, weights=self.weights, minlength=n_classes)
+        known = self.loss.null_bias(totals, self.n_outputs)
+        if known is not None:
+            return known
+        classes = np.arange(n_classes, dtype=np.int32)
+        nothing = np.zeros((n_classes, 0))
+        one_row_a_class = type(self)(nothing, classes, totals, self.loss, self.n_outputs)
+        return one_row_a_class.best_bias_shift(np.zeros((n_classes, self.n_outputs)))
