@@ -35,7 +35,7 @@ def rows(name: str, dtype: str) -> Split:
 
 def ours(loss: str):
     if loss == "perceptron":
-        return nearline.Perceptron("one-vs-rest", max_iter=EPOCHS, seed=0, averaged=False)
+        return nearline.Perceptron("one-vs-rest", max_iter=EPOCHS, random_state=0, averaged=False)
     solver = nearline.SGD(max_iter=EPOCHS)
     return nearline.LinearClassifier(loss, alpha=ALPHA, multiclass="one-vs-rest", solver=solver, tol=1e-9)
 

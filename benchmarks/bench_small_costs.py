@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nearline import METRICS, Index, KNeighborsClassifier, NearestCentroid, Softmax, check, load, save
+from nearline import METRICS, Index, KNeighborsClassifier, NearestCentroid, Temperature, check, load, save
 
 
 def best(work: Callable[[], object], repeats: int) -> float:
@@ -29,7 +29,7 @@ def votes(repeats: int) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(10_000, 3)), rng.integers(0, 10, 10_000)
     search = best(lambda: Index(X, metric=METRICS["l2"]).search(X, 10), repeats)
-    for weights in ("uniform", "distance", Softmax(1.0)):
+    for weights in ("uniform", "distance", Temperature(1.0)):
         model = KNeighborsClassifier(10, weights=weights).fit(X, y)
         whole = best(lambda model=model: model.predict(X), repeats)
         print(f"votes, {weights}: search {search:.3f} s, predict {whole:.3f} s")

@@ -16,10 +16,10 @@ import numpy as np
 
 import nearline
 from benchmarks.data import data_folder
+from nearline._parallel.tiles import single_threaded_blas
 from nearline.data import read
 from nearline.kernels.strings import Spectrum, Subsequence
 from nearline.kernels.trees import PartialTree, SubsetTree, Subtree
-from nearline._parallel.tiles import single_threaded_blas
 
 
 def by_cells(s: str, t: str, length: int, decay: float) -> float:

@@ -19,8 +19,8 @@ def main(preset: str = "default", out: Path = Path("out/examples")) -> Any:
         "alpha": plots.plot_candidates(board, ["logistic, L2", "SVM, squared hinge"]),
         "learning": plots.plot_curve(learning_curve(contest.estimator(contest.best_), X, y)),
     }
-    if result.answers.probabilities() is not None:
-        curve = reliability_curve(y[contest.test_rows_], result.answers.probabilities(), result.classes)
+    if result.predictions.probabilities() is not None:
+        curve = reliability_curve(y[contest.test_rows_], result.predictions.probabilities(), result.classes)
         axes["reliability"] = plots.plot_reliability(curve)
     for name, ax in axes.items():
         ax.figure.savefig(out / f"images-{name}.png", dpi=110)

@@ -7,7 +7,7 @@ import numpy as np
 
 
 def loss_of_row(name, f, y):
-    """The loss of one row of scores f (list) and a class number y, by its definition (SPEC B1-B12)."""
+    """The loss of one row of scores f (list) and a class number y, by its definition."""
     K = len(f)
     margin_losses = {
         "zero-one": lambda z: 1.0 if z <= 0 else 0.0,

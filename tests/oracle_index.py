@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from nearline.neighbors.metrics import Metric, Precomputed
+from nearline.neighbors.metrics import Metric, PrecomputedDistances
 
 
 def _power(a, b):
@@ -47,7 +47,7 @@ def root_of_powers(e, exponent):
 
 def distances(metric: Metric, X, Q):
     """(m, n) float64."""
-    if isinstance(metric, Precomputed):
+    if isinstance(metric, PrecomputedDistances):
         return np.asarray(Q, dtype=np.float64)
     X, Q = (np.asarray(metric.rows(A)).astype(np.float64) for A in (X, Q))
     x, q = X[None], Q[:, None]
@@ -89,29 +89,29 @@ def distances(metric: Metric, X, Q):
 
 def search(D, k, own=None, others=None):
     """Of each query: distances and rows of its list by (distance, index), and the rows beyond it at the k-th distance."""
-    answers = []
+    predictions = []
     for i, d in enumerate(D):
         rows = [j for j in range(len(d)) if own is None or others[j] != own[i]]
         rows.sort(key=lambda j: (d[j], j))
         inside, beyond = rows[:k], rows[k:]
         ties = sorted(j for j in beyond if d[j] == d[inside[-1]])
-        answers.append((d[inside], np.array(inside, dtype=int), np.array(ties, dtype=int)))
-    return answers
+        predictions.append((d[inside], np.array(inside, dtype=int), np.array(ties, dtype=int)))
+    return predictions
 
 
 def radius(D, limit):
     """Of each query: distances and rows within the limit, by (distance, index)."""
-    answers = []
+    predictions = []
     for d in D:
         rows = sorted(np.flatnonzero(d <= limit), key=lambda j: (d[j], j))
-        answers.append((d[rows], np.array(rows, dtype=int)))
-    return answers
+        predictions.append((d[rows], np.array(rows, dtype=int)))
+    return predictions
 
 
-def assert_same(neighbors, answers, k):
+def assert_same(neighbors, predictions, k):
     """A search's lists and ties equal the oracle's, bit for bit."""
-    assert neighbors.distances.shape == neighbors.indices.shape == (len(answers), k)
-    for i, (d, rows, ties) in enumerate(answers):
+    assert neighbors.distances.shape == neighbors.indices.shape == (len(predictions), k)
+    for i, (d, rows, ties) in enumerate(predictions):
         c = len(rows)
         np.testing.assert_array_equal(neighbors.indices[i, :c], rows)
         np.testing.assert_array_equal(neighbors.distances[i, :c], d)

@@ -35,7 +35,7 @@ def table_step_joint(kind, W, x, y, eta):
 
 
 def perceptron(X, targets, n_classes, multiclass, weights, bias, max_iter):
-    """The rule of SPEC D9: (W, b, sum of s W, sum of s b, mistakes, cycles, converged)."""
+    """The rule of (W, b, sum of s W, sum of s b, mistakes, cycles, converged)."""
     K = 1 if n_classes == 2 else n_classes
     W, b = np.zeros((K, X.shape[1])), np.zeros(K)
     sum_W, sum_b, mistakes = np.zeros_like(W), np.zeros_like(b), 0

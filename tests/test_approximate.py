@@ -1,4 +1,4 @@
-"""Approximate search reaches the recall it was asked for, and says what it measured (SPEC F8)."""
+"""Approximate search reaches the recall it was asked for, and says what it measured."""
 
 import pickle
 import sys

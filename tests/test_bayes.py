@@ -1,4 +1,4 @@
-"""SPEC E10, E12: naive Bayes against loops over rows, scikit-learn, and what must hold for weights and batches."""
+"""Naive Bayes against loops over rows, scikit-learn, and what must hold for weights and batches."""
 
 import pickle
 

@@ -171,7 +171,7 @@ def test_an_answer_below_the_reference_is_an_alarm(session: Session) -> None:
 @pytest.mark.parametrize("regularizer", ["l1", "l2"])
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 def test_the_judge_agrees_with_the_risk(loss: str, regularizer: str) -> None:
-    """SPEC A3: the judge's own arithmetic and the library's are two writings of (R1)."""
+    """The judge's own arithmetic and the library's are two writings of (R1)."""
     from nearline import Params
 
     problem = Problem("tiny", 60, loss, 0.5, regularizer, bias=True)

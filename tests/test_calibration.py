@@ -29,7 +29,7 @@ from nearline.selection.calibration import (
     CalibratedClassifier,
     Isotonic,
     Sigmoid,
-    Temperature,
+    TemperatureScaling,
 )
 from nearline.selection.intervals import share_interval
 from nearline.selection.reliability import brier_score, reliability_curve
@@ -71,7 +71,7 @@ def test_temperature_minimizes_the_log_loss(n_classes, weighted):
         log_p = log_softmax(scores / np.exp(log_temperature), axis=1)
         return -w @ log_p[np.arange(3000), codes] / w.sum()
 
-    fitted = Temperature.fit(scores, codes, w)
+    fitted = TemperatureScaling.fit(scores, codes, w)
     best = minimize_scalar(loss, bounds=(-3, 3), options={"xatol": 1e-12})
     np.testing.assert_allclose(np.log(fitted.temperature), best.x, atol=1e-6)
     np.testing.assert_allclose(fitted.temperature, 2.0, rtol=0.1)  # the truth
@@ -86,28 +86,28 @@ def test_one_score_is_the_difference_of_two():
     for calibrator in CALIBRATORS.values():
         one, two = calibrator.fit(f, codes), calibrator.fit(scores, codes)
         np.testing.assert_allclose(one.probabilities(f), two.probabilities(scores), atol=1e-9)
-    temperature = Temperature.fit(f, codes)
+    temperature = TemperatureScaling.fit(f, codes)
     np.testing.assert_allclose(temperature.probabilities(f)[:, 1], expit(f / temperature.temperature))
 
 
 def test_temperature_at_its_limits():
     separable = np.array([-2.0, -1.0, 1.0, 2.0])
-    fitted = Temperature.fit(separable, [0, 0, 1, 1])
+    fitted = TemperatureScaling.fit(separable, [0, 0, 1, 1])
     own = fitted.probabilities(separable)[range(4), [0, 0, 1, 1]]
     np.testing.assert_allclose(own.mean(), 5 / 6)  # not 1: four rows say no more
-    against = Temperature.fit(separable, [1, 1, 0, 0]).probabilities(separable)
+    against = TemperatureScaling.fit(separable, [1, 1, 0, 0]).probabilities(separable)
     np.testing.assert_allclose(against, 0.5, atol=1e-3)
-    assert Temperature.fit(np.zeros(4), [0, 1, 0, 1]) == Temperature(1.0)
-    few = Temperature.fit(separable, [0, 0, 1, 1], np.full(4, 1e-9))
+    assert TemperatureScaling.fit(np.zeros(4), [0, 1, 0, 1]) == TemperatureScaling(1.0)
+    few = TemperatureScaling.fit(separable, [0, 0, 1, 1], np.full(4, 1e-9))
     np.testing.assert_allclose(few.probabilities(separable), 0.5, atol=1e-3)
-    huge = Temperature.fit(1e90 * separable, [0, 1, 1, 1])
+    huge = TemperatureScaling.fit(1e90 * separable, [0, 1, 1, 1])
     assert np.isfinite(huge.probabilities(1e90 * separable)).all()
 
 
 def test_temperature_does_not_see_what_the_classes_of_a_row_share():
     scores, codes = noisy(300, 3)
     common = 1e6 * np.random.default_rng(1).normal(size=(300, 1))
-    a, b = Temperature.fit(scores, codes), Temperature.fit(scores + common, codes)
+    a, b = TemperatureScaling.fit(scores, codes), TemperatureScaling.fit(scores + common, codes)
     np.testing.assert_allclose(a.temperature, b.temperature, rtol=1e-6)
 
 
@@ -393,7 +393,7 @@ def test_log_losses_are_of_rows_left_out():
         fitted = ScikitGaussian().fit(X[numbers != f], y[numbers != f])
         logs[numbers == f] = fitted.predict_log_proba(X[numbers == f])
     for f in range(3):
-        own = Temperature.fit(logs[numbers != f], y[numbers != f])
+        own = TemperatureScaling.fit(logs[numbers != f], y[numbers != f])
         chances[numbers == f] = own.probabilities(logs[numbers == f])
     assert model.log_losses_["none"] == pytest.approx(log_loss(y, np.exp(logs)), abs=1e-6)
     assert model.log_losses_["temperature"] == pytest.approx(log_loss(y, chances), abs=1e-6)
@@ -439,6 +439,6 @@ def test_calibrators_can_be_stopped():
             raise OutOfTime
 
     scores, codes = np.array([-2.0, -1.0, 1.0, 2.0, 0.5]), np.array([0, 1, 0, 1, 0])
-    for calibrator in (Temperature, Sigmoid):
+    for calibrator in (TemperatureScaling, Sigmoid):
         with heeding(Passed()), pytest.raises(OutOfTime):
             calibrator.fit(scores, codes)

@@ -112,17 +112,17 @@ def test_one_row_and_labels_that_are_not_known(kind, tmp_path):
     model = out / "model.nearline"
     (tmp_path / "new").mkdir()
     new = kind(tmp_path / "new", ["never seen", "never seen", "nor this", "nor this"])
-    code, answers, said = called("predict", model, new, "--proba")
+    code, predictions, said = called("predict", model, new, "--proba")
     assert code == 0, said
-    assert len(answers.splitlines()) == 5
+    assert len(predictions.splitlines()) == 5
     (tmp_path / "one").mkdir()
     one = kind(tmp_path / "one", ["never seen"])
-    code, answers, said = called("predict", model, one)
+    code, predictions, said = called("predict", model, one)
     assert code == 0, said
-    assert len(answers.splitlines()) == 2
-    code, answers, said = called("explain", model, one, "--json")
+    assert len(predictions.splitlines()) == 2
+    code, predictions, said = called("explain", model, one, "--json")
     assert code == 0, said
-    assert json.loads(answers)["row"] == 1
+    assert json.loads(predictions)["row"] == 1
 
 
 @pytest.fixture(scope="module")
@@ -137,10 +137,10 @@ def seen(tmp_path_factory):
 def test_files_keep_their_names_beside_one_that_cannot_be_read(seen):
     model, folder = seen / "out" / "model.nearline", seen / "photos"
     (folder / "x" / "05.png").write_bytes(b"no image")
-    code, answers, said = called("predict", model, folder)
+    code, predictions, said = called("predict", model, folder)
     assert code == 0
     assert "left out, as no images: 1 file, 'x/05.png'" in said
-    names = [line.split(",")[0] for line in answers.splitlines()[1:]]
+    names = [line.split(",")[0] for line in predictions.splitlines()[1:]]
     assert names == [f"{c}/{i:02d}.png" for c, rest in (("x", 0), ("y", 1)) for i in range(rest, 16, 2)]
     assert called("explain", model, folder, "--row", "5")[1].startswith("row 5, x/06.png: ")
     code, _, said = called("explain", model, folder, "--row", "4")
@@ -164,8 +164,8 @@ def test_one_image_is_a_row(seen):
 def test_a_text_of_one_line(tmp_path, text):
     called("try", texts(tmp_path, ["x", "y"] * 10), *QUICK, "--out", tmp_path / "out")
     (tmp_path / "one.txt").write_text(text)
-    code, answers, said = called("predict", tmp_path / "out" / "model.nearline", tmp_path / "one.txt")
-    assert (code, len(answers.splitlines())) == (0, 2), said
+    code, predictions, said = called("predict", tmp_path / "out" / "model.nearline", tmp_path / "one.txt")
+    assert (code, len(predictions.splitlines())) == (0, 2), said
     assert called("explain", tmp_path / "out" / "model.nearline", tmp_path / "one.txt")[1].startswith(
         "row 1: "
     )

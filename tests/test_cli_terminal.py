@@ -18,11 +18,11 @@ if str(ROOT) not in sys.path:
 
 from benchmarks.attacks import terminal  # noqa: E402
 
+from nearline._records.visible import HIDDEN, visible  # noqa: E402
 from nearline.cli._cells import from_cell, to_cell  # noqa: E402
 from nearline.cli._plot import EVERY, sampled  # noqa: E402
 from nearline.data import read  # noqa: E402
 from nearline.report._html import h  # noqa: E402
-from nearline._records.visible import HIDDEN, visible  # noqa: E402
 
 ALL = "[red]\x1b]0;owned\x07\x9b31m\u202eabc\u2066\r\nnearline: fine $x$ \U000e0041"
 

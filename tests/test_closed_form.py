@@ -1,4 +1,4 @@
-"""SPEC D1, B2, C2: least squares and ridge in closed form, all alphas and all left-out rows from one factorization."""
+"""Least squares and ridge in closed form, all alphas and all left-out rows from one factorization."""
 
 import threading
 
@@ -11,7 +11,8 @@ from sklearn.linear_model import Ridge, RidgeCV
 
 import oracle_ridge as oracle
 from conftest import tiny_problem
-from nearline import LOSSES, ElasticNet, Params, RidgeFactorization, Risk, _core, minimize, tiles
+from nearline import LOSSES, ElasticNet, Params, RidgeFactorization, Risk, _core, minimize
+from nearline._parallel import tiles
 from nearline.losses import one_hot
 from nearline.solvers import SOLVERS, closed_form
 

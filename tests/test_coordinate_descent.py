@@ -1,4 +1,4 @@
-"""SPEC C3, C4, D11: coordinate descent and FISTA for L1 and elastic net, certified."""
+"""Coordinate descent and FISTA for L1 and elastic net, certified."""
 
 import numpy as np
 import pytest

@@ -382,7 +382,7 @@ def test_contest(tmp_path):
 
 
 def test_missing_package(monkeypatch, tmp_path):
-    from nearline.data import _base
+    from nearline.data import base as _base
 
     def fail(name):
         raise ImportError(name)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from nearline import TryThemAll
+from nearline._arrays.targets import quantity_in
 from nearline.cli._reading import Reading
 from nearline.data import DataError, read
-from nearline._arrays.targets import quantity_in
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from datetime import date, datetime
 
 import pytest
 
-from nearline.data import batches, read
 from nearline._records.words import at_the_command_line
+from nearline.data import batches, read
 
 
 def column(values, tmp_path, **options):

@@ -80,7 +80,7 @@ def test_they_are_the_models_of_scikit_learn_at_its_defaults():
     peer = svm.SVC(tol=1e-6).fit(X[TWO], Y[TWO])
     np.testing.assert_allclose(machine.decision_function(X), peer.decision_function(X), atol=1e-4)
     # LIBLINEAR penalizes the bias as it does a weight: only without one are the two the same
-    flat = nearline.LinearSVM(bias=False, tol=1e-12).fit(Z[TWO], Y[TWO])
+    flat = nearline.LinearSVM(fit_intercept=False, tol=1e-12).fit(Z[TWO], Y[TWO])
     liblinear = svm.LinearSVC(fit_intercept=False, tol=1e-10, max_iter=100_000).fit(Z[TWO], Y[TWO])
     np.testing.assert_allclose(flat.coef_, liblinear.coef_, atol=1e-5)
 

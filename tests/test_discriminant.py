@@ -1,4 +1,4 @@
-"""SPEC E10: linear discriminant analysis and nearest centroid against formulas, loops and scikit-learn."""
+"""Linear discriminant analysis and nearest centroid against formulas, loops and scikit-learn."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""SPEC D10, B5, B6, B9, B10, E4, E7: dual coordinate descent against quadratic programs, LIBSVM and LIBLINEAR."""
+"""Dual coordinate descent against quadratic programs, LIBSVM and LIBLINEAR."""
 
 import warnings
 
@@ -203,7 +203,7 @@ def test_the_seed_decides_the_order_only():
     X, targets = wide_text()
     risk = Risk(X, targets, loss="hinge", alpha=0.01)
     first, again, other = (
-        minimize(risk, DualCoordinateDescent(seed=seed), tol=1e-7).params.flat for seed in (0, 0, 1)
+        minimize(risk, DualCoordinateDescent(random_state=seed), tol=1e-7).params.flat for seed in (0, 0, 1)
     )
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)

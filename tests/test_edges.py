@@ -12,7 +12,7 @@ from nearline.selection.contest import Contest, Rules
 from nearline.selection.edges import Axis, Counts, at_end, edge_of, open_ends
 from nearline.selection.families import Fold, families
 from nearline.selection.families.kernels import GAMMA, SupportVectors
-from nearline.selection.fold_data import Rows
+from nearline.selection.fold_data import TrainingRows
 from nearline.selection.kernel_scores import KernelScores
 from nearline.selection.leaderboard import Entry, Leaderboard, Skipped, by_reason
 from nearline.selection.path_scores import PathScores
@@ -197,7 +197,7 @@ def board_in_time(families_, sizes=(15, 40, 100), n=140, **rules):
     X, y = make_classification(n, 4, random_state=0)
     folds = [(np.arange(size), np.arange(size, min(n, size + 40))) for size in sizes]
     given = Rules(as_scorers("accuracy"), "default", Silent(), **rules)
-    rows = Rows(X, y, np.unique(y), None, folds, independent=False)
+    rows = TrainingRows(X, y, np.unique(y), None, folds, independent=False)
     return Contest(rows, families_, [REPRESENTATIONS["as-is"]], given)
 
 
@@ -240,9 +240,9 @@ def test_a_path_without_a_grid_goes_on():
     X = rng.normal(size=(300, 3))
     y = (X.sum(axis=1) > 0).astype(int)
     X[:, 0] *= 1e-3  # as large a part of the answer as the others, at a weight that only a tiny alpha allows
-    found = path_scores(LogisticRegression(tol=1e-6), X, y, seed=1)
+    found = path_scores(LogisticRegression(tol=1e-6), X, y, random_state=1)
     assert found.alphas.min() < 1e-6
     assert (np.diff(found.alphas) < 0).all()
-    same = path_scores(LogisticRegression(tol=1e-6), X, y, found.alphas, seed=1)
+    same = path_scores(LogisticRegression(tol=1e-6), X, y, found.alphas, random_state=1)
     assert found.scores == pytest.approx(same.scores, abs=0.02)
     assert path_scores(LogisticRegression(), X, y, [1e-1, 1e-2]).alphas.tolist() == [1e-1, 1e-2]

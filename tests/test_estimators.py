@@ -1,4 +1,4 @@
-"""SPEC A1, E1-E12, E14: every estimator in ESTIMATORS against scikit-learn's contract and worked examples."""
+"""Every estimator in ESTIMATORS against scikit-learn's contract and worked examples."""
 
 import pickle
 

@@ -22,7 +22,7 @@ from nearline import (
     learning_curve,
     repeated,
 )
-from nearline.predictions import Answers, answers_of
+from nearline.predictions import Predictions, predictions_of
 from nearline.selection.scoring import SCORERS, as_scorers
 from nearline.selection.splits import as_split
 
@@ -49,7 +49,8 @@ def test_cross_validation_equals_scikit_learns():
 def test_repetitions_are_other_draws():
     result = repeated(NearestCentroid(), X, Y, repeats=3, folds=4)
     parts = [
-        cross_validate(NearestCentroid(), X, Y, folds=4, seed=seed).scores["accuracy"] for seed in range(3)
+        cross_validate(NearestCentroid(), X, Y, folds=4, random_state=seed).scores["accuracy"]
+        for seed in range(3)
     ]
     np.testing.assert_array_equal(result.scores["accuracy"], np.concatenate(parts))
     same = compare(result, result)
@@ -155,10 +156,10 @@ def test_folds_need_two_classes():
 def test_scores_equal_scikit_learns(n_classes, weighted):
     X, y = make_classification(200, 6, n_informative=4, n_classes=n_classes, random_state=0)
     model = ScikitLogistic().fit(X[:100], y[:100])
-    answers = answers_of(model, X[100:], np.arange(n_classes))
+    predictions = predictions_of(model, X[100:], np.arange(n_classes))
     w = np.random.default_rng(0).random(100) if weighted else None
     truth, p = y[100:], model.predict_proba(X[100:])
-    by = {name: scorer(answers, truth, np.arange(n_classes), w) for name, scorer in SCORERS.items()}
+    by = {name: scorer(predictions, truth, np.arange(n_classes), w) for name, scorer in SCORERS.items()}
     labels = model.predict(X[100:])
     assert by["accuracy"] == pytest.approx(metrics.accuracy_score(truth, labels, sample_weight=w))
     assert by["balanced-accuracy"] == pytest.approx(
@@ -173,7 +174,7 @@ def test_scores_equal_scikit_learns(n_classes, weighted):
 
 
 def test_undefined_scores_are_nan():
-    silent = Answers(np.array([0, 1, 0]), 2)
+    silent = Predictions(np.array([0, 1, 0]), 2)
     one_class = np.zeros(3, int)
     for name in ("log-loss", "brier", "auc"):
         assert np.isnan(SCORERS[name](silent, one_class, np.arange(2)))
@@ -194,8 +195,8 @@ def test_scorers_of_any_kind():
         }
     )
     model = ScikitNeighbors().fit(X[::2], Y[::2])
-    answers = answers_of(model, X[1::2], np.arange(3))
-    values = {s.name: s(answers, Y[1::2], np.arange(3)) for s in scorers}
+    predictions = predictions_of(model, X[1::2], np.arange(3))
+    values = {s.name: s(predictions, Y[1::2], np.arange(3)) for s in scorers}
     assert values["optimist"] == pytest.approx(0.5 + 0.5 * model.score(X[1::2], Y[1::2]))
     assert values["roc"] == pytest.approx(
         metrics.roc_auc_score(Y[1::2], model.predict_proba(X[1::2]), multi_class="ovr")
@@ -246,7 +247,7 @@ def test_runs_on_other_folds_are_not_compared():
     X, y = load_iris(return_X_y=True)
     a = cross_validate(NearestCentroid(), X, y)
     assert compare(a, cross_validate(NearestCentroid(), X, y)).p_value == 1.0
-    for other in ({"seed": 1}, {"folds": 4}):
+    for other in ({"random_state": 1}, {"folds": 4}):
         with pytest.raises(ValueError, match="different folds"):
             compare(a, cross_validate(NearestCentroid(), X, y, **other))
     with pytest.raises(ValueError, match="different folds"):

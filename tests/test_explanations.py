@@ -7,9 +7,9 @@ from sklearn.linear_model import LogisticRegression as Peer
 
 import nearline
 from nearline import ESTIMATORS, CalibratedClassifier, TryThemAll
+from nearline._records.explanation import Contributions, Explanation
 from nearline.explain import reasons
 from nearline.explain.reasons import reasons_of
-from nearline._records.explanation import Contributions, Explanation
 from nearline.kernels import Precomputed, Spectrum
 
 X, y = load_iris(return_X_y=True)

@@ -1,4 +1,4 @@
-"""Facts that anyone can reproduce (SPEC F10, A7): the numbers are what theory says, and each has a picture."""
+"""Facts that anyone can reproduce: the numbers are what theory says, and each has a picture."""
 
 import dataclasses
 

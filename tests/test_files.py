@@ -61,7 +61,7 @@ TABLE = pd.DataFrame(
 )
 
 
-def answers(model, rows):
+def predictions(model, rows):
     """Everything that a model says about rows, down to the bits."""
     found = {}
     for name in METHODS:
@@ -82,7 +82,7 @@ def same_after(model, rows, path):
     save(model, path)
     again = load(path)
     assert type(again) is type(model)
-    assert answers(again, rows) == answers(model, rows)
+    assert predictions(again, rows) == predictions(model, rows)
     assert sorted(vars(again)) == sorted(vars(model))
     before = path.read_bytes()
     save(again, path)
@@ -157,8 +157,10 @@ def test_every_family_on_every_representation(representation, family, tmp_path):
             regularizer=nearline.ElasticNet(0.25), solver="fista", class_weight="balanced"
         ),
         nearline.LogisticRegression(class_weight={0: 1.5, 1: np.float32(2.0)}, alpha=np.float64(0.01)),
-        nearline.LinearClassifier(loss=SmoothedHinge(0.5), solver=nearline.SGD(seed=3, max_iter=20)),
-        nearline.KNeighborsClassifier(4, metric=nearline.Lq(3), weights=nearline.Softmax(0.1), ties="prior"),
+        nearline.LinearClassifier(loss=SmoothedHinge(0.5), solver=nearline.SGD(random_state=3, max_iter=20)),
+        nearline.KNeighborsClassifier(
+            4, metric=nearline.Lq(3), weights=nearline.Temperature(0.1), ties="prior"
+        ),
         nearline.KNeighborsClassifier(np.int64(3), metric=nearline.Mahalanobis.learn(X, CODES)),
         nearline.KNeighborsClassifier(3, algorithm="tree", boundary="list", weights="distance"),
         nearline.CalibratedClassifier(nearline.LinearSVM(), method="sigmoid"),
@@ -242,7 +244,7 @@ def test_consensus(tmp_path):
 def test_learning_goes_on_after_a_file(made, tmp_path):
     model = made().partial_fit(X[::2], CODES[::2], classes=[0, 1, 2])
     again = same_after(model, X, tmp_path / "model.nearline")
-    assert answers(again.partial_fit(X, CODES), X) == answers(model.partial_fit(X, CODES), X)
+    assert predictions(again.partial_fit(X, CODES), X) == predictions(model.partial_fit(X, CODES), X)
 
 
 def test_the_chosen_model_of_a_contest(tmp_path):

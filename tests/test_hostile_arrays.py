@@ -9,9 +9,9 @@ from benchmarks.attacks import NOTHING, _doors, _matrices, _threads, core
 
 from nearline import ESTIMATORS, LogisticRegression, Risk, minimize
 from nearline._arrays.design import is_sparse
-from nearline.data import read
 from nearline._arrays.sparse import MOST, sound
 from nearline._parallel.tiles import map_tiles
+from nearline.data import read
 
 DAMAGED = list(_matrices.damaged())
 FEW = [DAMAGED[i] for i in range(0, len(DAMAGED), 29)]

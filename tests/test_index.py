@@ -1,4 +1,4 @@
-"""Exact search equals brute force bit for bit, whatever the metric, the rows, the filter or the threads (SPEC F3, F8)."""
+"""Exact search equals brute force bit for bit, whatever the metric, the rows, the filter or the threads."""
 
 import os
 import pickle
@@ -125,8 +125,8 @@ def test_no_neighbor_is_of_the_own_group(metric, kind, dtype, n_groups, k, seed)
 def test_leave_one_out():
     X = np.random.default_rng(0).integers(0, 4, size=(300, 3)).astype(float)
     found = Index(X, algorithm="exact").search(X, 3, groups=np.arange(300))
-    answers = oracle.search(oracle.distances(METRICS["l2"], X, X), 3, np.arange(300), np.arange(300))
-    oracle.assert_same(found, answers, 3)
+    predictions = oracle.search(oracle.distances(METRICS["l2"], X, X), 3, np.arange(300), np.arange(300))
+    oracle.assert_same(found, predictions, 3)
     assert (found.indices != np.arange(300)[:, None]).all()
 
 
@@ -239,9 +239,9 @@ def test_a_given_matrix_and_a_function():
     rng = np.random.default_rng(2)
     X = rng.integers(0, 3, size=(40, 3)).astype(float)
     D = oracle.distances(METRICS["l1"], X, X)
-    answers = oracle.search(D[:5], 4)
-    oracle.assert_same(Index(D, "precomputed").search(D[:5], 4), answers, 4)
-    oracle.assert_same(Index(X, lambda a, b: np.abs(a - b).sum()).search(X[:5], 4), answers, 4)
+    predictions = oracle.search(D[:5], 4)
+    oracle.assert_same(Index(D, "precomputed").search(D[:5], 4), predictions, 4)
+    oracle.assert_same(Index(X, lambda a, b: np.abs(a - b).sum()).search(X[:5], 4), predictions, 4)
 
 
 def test_a_zero_vector_is_at_cosine_distance_one():
@@ -427,13 +427,13 @@ def test_an_index_pickles():
 def test_threads_in_one_process():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((3000, 30))
-    answers = []
+    predictions = []
     for threads in (1, 2, 3):
         with num_threads(threads):
-            answers.append(Index(X, algorithm="exact").search(X[:300], 10))
-    for other in answers[1:]:
-        np.testing.assert_array_equal(other.distances, answers[0].distances)
-        np.testing.assert_array_equal(other.indices, answers[0].indices)
+            predictions.append(Index(X, algorithm="exact").search(X[:300], 10))
+    for other in predictions[1:]:
+        np.testing.assert_array_equal(other.distances, predictions[0].distances)
+        np.testing.assert_array_equal(other.indices, predictions[0].indices)
 
 
 SCALES = [1e-18, 1e-21, 1e-22, 1e-23, 1e-30, 1e-36, 1e-44, 1e-45, 1e-160, 1e-162, 1e-200, 1e-310]

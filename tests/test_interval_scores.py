@@ -26,7 +26,7 @@ from benchmarks.studies.intervals.populations import (  # noqa: E402
     true_area,
 )
 
-from nearline.predictions import Answers, Known  # noqa: E402
+from nearline.predictions import Known, Predictions  # noqa: E402
 from nearline.selection.contributions import CONTRIBUTIONS, contributions_of  # noqa: E402
 from nearline.selection.intervals.area import (  # noqa: E402
     RARE,
@@ -46,10 +46,10 @@ from nearline.selection.scoring import SCORERS, as_scorers, scorers_for  # noqa:
 Z = norm.ppf(0.975)
 
 
-def answers_of(rng, codes, n_classes):
+def predictions_of(rng, codes, n_classes):
     scores = rng.normal(size=(len(codes), n_classes)) + 1.5 * np.eye(n_classes)[codes]
     P = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
-    return Answers(scores.argmax(axis=1), n_classes, None, Known(P))
+    return Predictions(scores.argmax(axis=1), n_classes, None, Known(P))
 
 
 def test_balanced_accuracy_recovers_the_variance_of_each_end():
@@ -228,7 +228,7 @@ def test_losses_of_few_rows_have_no_interval(name):
     rng = np.random.default_rng(0)
     for n in (98, 100):
         codes = np.arange(n) % 2
-        found = interval_of(SCORERS[name], answers_of(rng, codes, 2), Sample(codes, np.arange(2)))
+        found = interval_of(SCORERS[name], predictions_of(rng, codes, 2), Sample(codes, np.arange(2)))
         assert (found.reason is None) == (n == 100)
         assert n == 100 or "98 test rows, an interval of this score needs 100" in found.reason
 
@@ -237,7 +237,7 @@ def test_losses_that_show_no_spread_have_no_interval():
     codes, classes = np.repeat([0, 1], 50), np.arange(2)
     sure = np.eye(2)[codes]
     reasons = [
-        interval_of(SCORERS[name], Answers(codes, 2, None, Known(P)), Sample(codes, classes)).reason or ""
+        interval_of(SCORERS[name], Predictions(codes, 2, None, Known(P)), Sample(codes, classes)).reason or ""
         for P in (sure, np.full((100, 2), 0.5))
         for name in ("log-loss", "brier")
     ]
@@ -250,11 +250,11 @@ def test_log_losses_of_probabilities_of_zero_have_no_interval():
     codes, classes = np.repeat([0, 1], 100), np.arange(2)
     votes = rng.choice([0.8, 1.0], size=200)
     P = np.where(np.eye(2)[codes] == 1, votes[:, None], 1 - votes[:, None])
-    answers = Answers(codes, 2, None, Known(P))
+    predictions = Predictions(codes, 2, None, Known(P))
     assert "probabilities of 0" in (
-        interval_of(SCORERS["log-loss"], answers, Sample(codes, classes)).reason or ""
+        interval_of(SCORERS["log-loss"], predictions, Sample(codes, classes)).reason or ""
     )
-    assert interval_of(SCORERS["brier"], answers, Sample(codes, classes)).defined
+    assert interval_of(SCORERS["brier"], predictions, Sample(codes, classes)).defined
 
 
 def test_mean_ends_undo_halls_correction():
@@ -287,15 +287,17 @@ def test_losses_are_covered(gain):
 def test_contributions_have_the_score_as_their_mean(name, n_classes):
     rng = np.random.default_rng(n_classes)
     codes = rng.permutation(np.arange(120) % n_classes)
-    answers = answers_of(rng, codes, n_classes)
-    rows = contributions_of(SCORERS[name])(answers, codes, n_classes)
-    score = SCORERS[name](answers, codes, np.arange(n_classes))
+    predictions = predictions_of(rng, codes, n_classes)
+    rows = contributions_of(SCORERS[name])(predictions, codes, n_classes)
+    score = SCORERS[name](predictions, codes, np.arange(n_classes))
     np.testing.assert_allclose(rows.mean(), score)
-    interval = interval_of(SCORERS[name], answers, Sample(codes, np.arange(n_classes)))
+    interval = interval_of(SCORERS[name], predictions, Sample(codes, np.arange(n_classes)))
     assert interval.low < score < interval.high
     # What a row adds is what the score loses without it, to first order.
     without = [
-        SCORERS[name](answers.some(np.delete(np.arange(120), i)), np.delete(codes, i), np.arange(n_classes))
+        SCORERS[name](
+            predictions.some(np.delete(np.arange(120), i)), np.delete(codes, i), np.arange(n_classes)
+        )
         for i in range(0, 120, 7)
     ]
     added = 120 * score - 119 * np.array(without)
@@ -308,42 +310,44 @@ def test_scores_by_groups_and_in_time_are_wider_where_rows_are_alike():
     own = np.repeat(rng.normal(size=20), 20)
     scores = codes + own + 0.5 * rng.normal(size=400)
     P = 1 / (1 + np.exp(-scores))
-    answers = Answers((scores > 0.5).astype(int), 2, scores, Known(np.column_stack([1 - P, P])))
+    predictions = Predictions((scores > 0.5).astype(int), 2, scores, Known(np.column_stack([1 - P, P])))
     for name in ("balanced-accuracy", "auc", "log-loss", "brier"):
-        plain = interval_of(SCORERS[name], answers, Sample(codes, np.arange(2)))
-        groups = interval_of(SCORERS[name], answers, Sample(codes, np.arange(2), groups=np.arange(400) // 20))
-        time = interval_of(SCORERS[name], answers, Sample(codes, np.arange(2), in_time=True))
-        score = SCORERS[name](answers, codes, np.arange(2))
+        plain = interval_of(SCORERS[name], predictions, Sample(codes, np.arange(2)))
+        groups = interval_of(
+            SCORERS[name], predictions, Sample(codes, np.arange(2), groups=np.arange(400) // 20)
+        )
+        time = interval_of(SCORERS[name], predictions, Sample(codes, np.arange(2), in_time=True))
+        score = SCORERS[name](predictions, codes, np.arange(2))
         assert score in groups
         assert score in time
         assert groups.method.endswith("by groups")
         assert time.method.endswith("in time")
         assert groups.defined
         assert plain.defined
-    few = interval_of(SCORERS["auc"], answers, Sample(codes, np.arange(2), groups=np.arange(400) // 50))
+    few = interval_of(SCORERS["auc"], predictions, Sample(codes, np.arange(2), groups=np.arange(400) // 50))
     assert "8 groups of test rows do not show" in few.reason
 
 
 def test_what_was_not_measured_is_not_printed():
     rng = np.random.default_rng(0)
     codes = np.repeat([0, 1], [93, 7])
-    answers = answers_of(rng, codes, 2)
+    predictions = predictions_of(rng, codes, 2)
     classes = np.array(["no", "yes"])
     for name, fewest in (("balanced-accuracy", 10), ("auc", 10), ("log-loss", 15), ("brier", 15)):
-        interval = interval_of(SCORERS[name], answers, Sample(codes, classes))
+        interval = interval_of(SCORERS[name], predictions, Sample(codes, classes))
         assert (
             interval.reason
             == f"class 'yes' has 7 test rows, an interval of this score needs {fewest} of each class"
         )
-    assert interval_of(SCORERS["accuracy"], answers, Sample(codes, classes)).defined
+    assert interval_of(SCORERS["accuracy"], predictions, Sample(codes, classes)).defined
     (foreign,), _ = scorers_for("jaccard", classes, codes, "yes")
-    assert "has not been measured" in interval_of(foreign, answers, Sample(codes, classes)).reason
+    assert "has not been measured" in interval_of(foreign, predictions, Sample(codes, classes)).reason
     (own,) = as_scorers(lambda model, X, y: balanced_accuracy_score(y, model.predict(X)))
-    assert "has not been measured" in interval_of(own, answers, Sample(codes, classes)).reason
+    assert "has not been measured" in interval_of(own, predictions, Sample(codes, classes)).reason
     weights = rng.uniform(0.5, 2, size=100)
-    weighted = interval_of(SCORERS["accuracy"], answers, Sample(codes, classes, weights))
-    assert SCORERS["accuracy"](answers, codes, classes, weights) in weighted
-    few = Answers(answers.labels, 2)
+    weighted = interval_of(SCORERS["accuracy"], predictions, Sample(codes, classes, weights))
+    assert SCORERS["accuracy"](predictions, codes, classes, weights) in weighted
+    few = Predictions(predictions.labels, 2)
     assert interval_of(SCORERS["auc"], few, Sample(codes[::-1].copy(), classes)).reason
 
 
@@ -354,12 +358,12 @@ def test_what_is_measured_by_groups_has_contributions():
 def test_precision_recall_f1_and_top_k_are_shares():
     rng = np.random.default_rng(0)
     codes = rng.permutation(np.repeat([0, 1], [80, 40]))
-    answers = answers_of(rng, codes, 2)
+    predictions = predictions_of(rng, codes, 2)
     for positive in (0, 1):
         scorers, _ = scorers_for(["precision", "recall", "f1"], np.arange(2), codes, positive)
-        found = np.sum((answers.labels == positive) & (codes == positive))
-        called, there = np.sum(answers.labels == positive), np.sum(codes == positive)
-        own = [interval_of(one, answers, Sample(codes, np.arange(2))) for one in scorers]
+        found = np.sum((predictions.labels == positive) & (codes == positive))
+        called, there = np.sum(predictions.labels == positive), np.sum(codes == positive)
+        own = [interval_of(one, predictions, Sample(codes, np.arange(2))) for one in scorers]
         assert own[0] == share_interval(found, called)
         assert own[1] == share_interval(found, there)
         J = share_interval(found, called + there - found)
@@ -367,19 +371,19 @@ def test_precision_recall_f1_and_top_k_are_shares():
             (own[2].low, own[2].high), [2 * J.low / (1 + J.low), 2 * J.high / (1 + J.high)]
         )
         for one, interval in zip(scorers, own, strict=True):
-            assert one(answers, codes, np.arange(2)) in interval
+            assert one(predictions, codes, np.arange(2)) in interval
     codes = rng.permutation(np.arange(120) % 4)
-    answers = answers_of(rng, codes, 4)
+    predictions = predictions_of(rng, codes, 4)
     sample = Sample(codes, np.arange(4))
-    top = SCORERS["top-2"](answers, codes, np.arange(4))
-    assert interval_of(SCORERS["top-2"], answers, sample) == share_interval(round(120 * top), 120)
-    balanced = interval_of(SCORERS["balanced-accuracy"], answers, sample)
-    assert interval_of(SCORERS["recall"], answers, sample) == balanced
-    assert SCORERS["precision"](answers, codes, np.arange(4)) in interval_of(
-        SCORERS["precision"], answers, sample
+    top = SCORERS["top-2"](predictions, codes, np.arange(4))
+    assert interval_of(SCORERS["top-2"], predictions, sample) == share_interval(round(120 * top), 120)
+    balanced = interval_of(SCORERS["balanced-accuracy"], predictions, sample)
+    assert interval_of(SCORERS["recall"], predictions, sample) == balanced
+    assert SCORERS["precision"](predictions, codes, np.arange(4)) in interval_of(
+        SCORERS["precision"], predictions, sample
     )
     for name in ("f1", "mcc", "average-precision"):
-        assert "has not been measured" in interval_of(SCORERS[name], answers, sample).reason
+        assert "has not been measured" in interval_of(SCORERS[name], predictions, sample).reason
 
 
 def test_f1_is_covered():
@@ -389,9 +393,9 @@ def test_f1_is_covered():
     held = []
     for _ in range(1000):
         codes = (rng.random(200) < 0.1).astype(int)
-        answers = Answers((rng.random(200) < np.where(codes, 0.7, 0.05)).astype(int), 2)
+        predictions = Predictions((rng.random(200) < np.where(codes, 0.7, 0.05)).astype(int), 2)
         held.append(
-            2 * 0.07 / (0.07 + 0.045 + 0.1) in interval_of(scorer, answers, Sample(codes, np.arange(2)))
+            2 * 0.07 / (0.07 + 0.045 + 0.1) in interval_of(scorer, predictions, Sample(codes, np.arange(2)))
         )
     assert np.mean(held) >= 0.93
 
@@ -400,8 +404,8 @@ def test_equal_weights_are_none():
     """Wilson's own ends cover 84% to 90% where one or two mistakes are expected."""
     codes, classes = np.zeros(100, int), np.arange(2)
     for mistakes in (0, 1, 2, 20):
-        answers = Answers((np.arange(100) < mistakes).astype(int), 2)
-        weighted = interval_of(SCORERS["accuracy"], answers, Sample(codes, classes, np.full(100, 2.0)))
+        predictions = Predictions((np.arange(100) < mistakes).astype(int), 2)
+        weighted = interval_of(SCORERS["accuracy"], predictions, Sample(codes, classes, np.full(100, 2.0)))
         plain = share_interval(100 - mistakes, 100)
         np.testing.assert_allclose((weighted.low, weighted.high), (plain.low, plain.high))
 
@@ -412,7 +416,7 @@ def test_weighted_accuracy_is_covered():
     codes, classes = np.zeros(200, int), np.arange(2)
     hits = rng.random((1000, 200)) < 0.9
     intervals = [
-        interval_of(SCORERS["accuracy"], Answers(1 - h.astype(int), 2), Sample(codes, classes, weights))
+        interval_of(SCORERS["accuracy"], Predictions(1 - h.astype(int), 2), Sample(codes, classes, weights))
         for h in hits
     ]
     assert np.mean([0.9 in one for one in intervals]) >= 0.93

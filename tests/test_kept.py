@@ -12,9 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import nearline
+from nearline._records.kept import Numbers, Real, Sizes, Whole, check, declaration, kept
 from nearline.files import ModelFileError, load, save
 from nearline.files._registry import Model, Record, by_name
-from nearline._records.kept import Numbers, Real, Sizes, Whole, check, declaration, kept
 from nearline.kernels import Polynomial, Spectrum, Subsequence
 
 KINDS = by_name()

@@ -1,4 +1,4 @@
-"""Kernel machines at the ends: scales, precision, wrong input (SPEC G)."""
+"""Kernel machines at the ends: scales, precision, wrong input."""
 
 import numpy as np
 import pandas as pd
@@ -199,7 +199,7 @@ def test_neighbors_in_a_contest_are_those_of_the_model():
     )
     (outcome,) = KernelNeighbors().outcomes(fold, [{"n_neighbors": 3, "weights": "uniform"}])
     model = KernelNeighborsClassifier(3, kernel=Subsequences.kernel).fit(texts[train], y[train])
-    np.testing.assert_array_equal(outcome.answers.labels, model.predict(texts[~train]))
+    np.testing.assert_array_equal(outcome.predictions.labels, model.predict(texts[~train]))
 
 
 def test_a_gram_matrix_has_no_time():

@@ -1,4 +1,4 @@
-"""Kernel machines against LIBSVM, scikit-learn and slow obvious code (SPEC G5, G6, D12)."""
+"""Kernel machines against LIBSVM, scikit-learn and slow obvious code."""
 
 import warnings
 from itertools import combinations
@@ -281,10 +281,10 @@ def test_least_squares_leave_one_out_is_the_refit(weighted, bias):
     X, y = X[::6], y[::6]
     weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y)) if weighted else np.ones(len(y))
     alphas = [1e-4, 1e-1]
-    model = KernelLeastSquares(RBF(0.3), alpha=alphas, bias=bias).fit(X, y, weights)
+    model = KernelLeastSquares(RBF(0.3), alpha=alphas, fit_intercept=bias).fit(X, y, weights)
     for i in range(0, len(y), 4):
         rest = np.arange(len(y)) != i
-        alone = KernelLeastSquares(RBF(0.3), alpha=model.alpha_, bias=bias).fit(
+        alone = KernelLeastSquares(RBF(0.3), alpha=model.alpha_, fit_intercept=bias).fit(
             X[rest], y[rest], weights[rest]
         )
         np.testing.assert_allclose(alone.decision_function(X[[i]])[0], model.loo_scores_[i], atol=1e-6)
@@ -310,11 +310,11 @@ def test_logistic_is_the_linear_one_in_feature_space(wine):
 
 
 def test_process_mode_is_bias_free_logistic_regression(wine):
-    """SPEC G5: at alpha = 1/n."""
+    """At alpha = 1/n."""
     X, y = wine
     y = y == 1
     process = GaussianProcessClassifier(RBF(0.1)).fit(X, y)
-    logistic = KernelLogisticRegression(RBF(0.1), alpha=1 / len(y), bias=False, tol=1e-10).fit(X, y)
+    logistic = KernelLogisticRegression(RBF(0.1), alpha=1 / len(y), fit_intercept=False, tol=1e-10).fit(X, y)
     np.testing.assert_allclose(process.latent(X)[0][:, 0], logistic.decision_function(X), atol=1e-4)
 
 
@@ -446,7 +446,7 @@ def test_duplicates_are_no_landmarks_twice():
 
 
 def test_circle_by_degree_two():
-    """SPEC G7: the map (x1^2, sqrt2 x1 x2, x2^2) has the kernel (x.x')^2, and makes circles flat."""
+    """The map (x1^2, sqrt2 x1 x2, x2^2) has the kernel (x.x')^2, and makes circles flat."""
     X, y = make_circles(200, noise=0.05, factor=0.5, random_state=0)
     phi = np.column_stack([X[:, 0] ** 2, np.sqrt(2) * X[:, 0] * X[:, 1], X[:, 1] ** 2])
     np.testing.assert_allclose(phi @ phi.T, Polynomial(2, 0.0)(X), atol=1e-12)

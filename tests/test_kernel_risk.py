@@ -1,4 +1,4 @@
-"""KernelRisk: every loss in the space of a kernel's features, against explicit features and LIBSVM (SPEC G5)."""
+"""KernelRisk: every loss in the space of a kernel's features, against explicit features and LIBSVM."""
 
 from functools import partial
 

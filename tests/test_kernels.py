@@ -1,4 +1,4 @@
-"""Kernels of vectors and the algebra of all kernels (SPEC G1, G4, G7)."""
+"""Kernels of vectors and the algebra of all kernels."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""SPEC F1, F2, F5, F6: estimators of neighbors against scikit-learn's, and what they say beyond it."""
+"""Estimators of neighbors against scikit-learn's, and what they say beyond it."""
 
 import pickle
 
@@ -22,7 +22,7 @@ from nearline import (
     Lq,
     Mahalanobis,
     NeighborsTransfer,
-    Softmax,
+    Temperature,
 )
 
 IRIS = load_iris(return_X_y=True)
@@ -163,7 +163,7 @@ def test_explanation():
     assert means.boundary_tie_share == 1.0
 
 
-@pytest.mark.parametrize("weights", ["uniform", "distance", Softmax(0.3)])
+@pytest.mark.parametrize("weights", ["uniform", "distance", Temperature(0.3)])
 def test_an_explanation_adds_up(weights):
     """F6: the votes of the neighbors, added up by label, are the probabilities; also where weights are below 1."""
     X, y = continuous()
@@ -205,7 +205,7 @@ def test_pipelines_searches_and_pickles():
     pipe = make_pipeline(StandardScaler(), KNeighborsClassifier())
     grid = {
         "kneighborsclassifier__n_neighbors": [1, 5],
-        "kneighborsclassifier__weights": ["uniform", Softmax(1.0)],
+        "kneighborsclassifier__weights": ["uniform", Temperature(1.0)],
     }
     assert GridSearchCV(pipe, grid, cv=3).fit(X, y).best_score_ > 0.9
     model = KNeighborsClassifier(3).fit(X, y)

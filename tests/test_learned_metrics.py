@@ -140,9 +140,9 @@ def test_families_learn_in_each_fold():
     fold = Fold(X[::2], y[::2], None, X[1::2], np.arange(2))
     family = NearestNeighbors("k-NN, Mahalanobis", Mahalanobis("within"))
     grid = [{"n_neighbors": 3, "weights": "uniform", "metric": family.metric}]
-    answers = next(iter(family.outcomes(fold, grid))).answers
+    predictions = next(iter(family.outcomes(fold, grid))).predictions
     alone = KNeighborsClassifier(3, metric=Mahalanobis("within")).fit(X[::2], y[::2])
-    np.testing.assert_array_equal(answers.labels, alone.predict(X[1::2]))
+    np.testing.assert_array_equal(predictions.labels, alone.predict(X[1::2]))
 
 
 def test_scikit_learn_takes_unfitted_metrics():

@@ -1,4 +1,4 @@
-"""SPEC E1, D1: the least-squares classifier, two classes by threshold and K classes by 1-of-K targets."""
+"""The least-squares classifier, two classes by threshold and K classes by 1-of-K targets."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_same_as_ridge_classifier(data, bias):
     if not bias and y.max() > 1:
         X, y = X[y < 2], y[y < 2]
     weights = 1.0 + np.arange(len(y)) % 3
-    ours = LeastSquaresClassifier(alpha=0.01, bias=bias).fit(X, y, sample_weight=weights)
+    ours = LeastSquaresClassifier(alpha=0.01, fit_intercept=bias).fit(X, y, sample_weight=weights)
     theirs = RidgeClassifier(alpha=0.01 * weights.sum(), fit_intercept=bias).fit(X, y, sample_weight=weights)
     f = ours.decision_function(X)
     np.testing.assert_allclose(2 * f - 1 if f.ndim == 2 else f, theirs.decision_function(X), atol=1e-7)

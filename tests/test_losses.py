@@ -1,4 +1,4 @@
-"""SPEC B1-B13: every loss in LOSSES against its definition, its derivatives and its conjugate."""
+"""Every loss in LOSSES against its definition, its derivatives and its conjugate."""
 
 import numpy as np
 import pytest

@@ -31,7 +31,7 @@ def test_openings_are_counted_over_sessions(tmp_path):
     other = contest(exclude=["nearest centroid"]).open_test(record=file)
     assert other.openings == 3
     assert other.models in (1, 2)  # 2 unless naive Bayes had won before
-    elsewhere = contest(seed=5).open_test(record=file)
+    elsewhere = contest(random_state=5).open_test(record=file)
     assert elsewhere.openings == 1
     assert len(json.loads(file.read_text())["tests"]) == 2
     assert contest().open_test().openings == 1  # without the file nothing is known

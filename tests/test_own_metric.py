@@ -10,7 +10,7 @@ import pytest
 
 from nearline import Index, KNeighborsClassifier, _core
 from nearline.neighbors.metric import Metric
-from nearline.neighbors.metrics import ALIASES, L2, METRIC_TYPES, METRICS, as_metric
+from nearline.neighbors.metrics import ALIASES, METRIC_TYPES, METRICS, Euclidean, as_metric
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "extending" / "metric.md"
@@ -108,4 +108,4 @@ def test_the_core_measures_nothing_as_another_metric():
         cosine.scan_all(X, np.empty(0), numbers)
     with pytest.raises(TypeError):
         _core.pair_distances("l2", 2.0, none, X, X, numbers, numbers, np.empty(0))
-    assert as_metric(L2()) == METRICS["l2"]
+    assert as_metric(Euclidean()) == METRICS["l2"]

@@ -14,8 +14,8 @@ from sklearn.preprocessing import scale
 import nearline
 from nearline import SOLVERS, ElasticNet, LinearClassifier, Risk, evaluate, minimize, path, sgd_step
 from nearline.losses import Hinge, Logistic, MarginLoss, Softmax, Squared, SquaredHinge, WestonWatkins
-from nearline.risk.params import Params
 from nearline.regularizers import L1, L2, Elastic, Regularizer
+from nearline.risk.params import Params
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 5))

@@ -25,7 +25,7 @@ from nearline import (
     Mahalanobis,
     NeighborsTransfer,
     Nystroem,
-    Softmax,
+    Temperature,
     _core,
     capacity_curve,
     cross_validate,
@@ -34,7 +34,7 @@ from nearline import (
 )
 from nearline.kernels import RBF, Centered, Linear, Normalized, Polynomial
 from nearline.neighbors.ballots import InList
-from nearline.neighbors.metrics import L2, Cosine, Function
+from nearline.neighbors.metrics import Cosine, Euclidean, Function
 from nearline.neighbors.weights import Distance
 
 X, y = load_iris(return_X_y=True)
@@ -59,7 +59,7 @@ def test_parameters_in_a_grid():
     assert search.best_params_["kernelsvm__kernel__gamma"] == 0.5
     assert search.best_estimator_[-1].kernel == RBF(0.5)
     assert model[-1].kernel == RBF(1.0)
-    votes = KNeighborsClassifier(metric=Lq(3), weights=Softmax(1.0))
+    votes = KNeighborsClassifier(metric=Lq(3), weights=Temperature(1.0))
     search = GridSearchCV(votes, {"metric__q": [1.5, 4], "weights__temperature": [0.1, 10.0]}, cv=3)
     assert search.fit(X, y).best_params_.keys() == {"metric__q", "weights__temperature"}
     assert "Lq" in estimator_html_repr(votes)
@@ -96,7 +96,7 @@ def test_what_cannot_be_set(values, message):
 
 
 @dataclass(frozen=True)
-class Doubled(L2):
+class Doubled(Euclidean):
     """A subclass that would be measured as L2."""
 
     def similarities(self, distances):

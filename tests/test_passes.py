@@ -1,4 +1,4 @@
-"""The compiled passes against the generic ones in NumPy, for every built-in loss (SPEC A3, B2-B12, E12)."""
+"""The compiled passes against the generic ones in NumPy, for every built-in loss."""
 
 import os
 import subprocess

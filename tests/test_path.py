@@ -1,4 +1,4 @@
-"""SPEC E11, H4: whole paths over alpha, warm-started and certified."""
+"""Whole paths over alpha, warm-started and certified."""
 
 import numpy as np
 import pytest

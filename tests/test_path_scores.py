@@ -1,4 +1,4 @@
-"""SPEC H2, H4, E11: paths on folds against separate fits and scikit-learn's own loops over the same folds."""
+"""Paths on folds against separate fits and scikit-learn's own loops over the same folds."""
 
 import numpy as np
 import pandas as pd
@@ -78,7 +78,7 @@ def test_tables_lists_sparse_rows_and_any_labels():
     expected = path_scores(model, X, y, ALPHAS, folds=FOLDS).scores
     for rows in (pd.DataFrame(X), X.tolist(), csr_matrix(X), coo_matrix(X)):
         assert (path_scores(model, rows, names, ALPHAS, folds=FOLDS).scores == expected).all()
-    seeded = path_scores(model, X, y, ALPHAS, folds=4, seed=1).scores
+    seeded = path_scores(model, X, y, ALPHAS, folds=4, random_state=1).scores
     np.testing.assert_array_equal(seeded, expected)
     assert path_scores(model, X, y, [0.1], folds=KFold(3, shuffle=True, random_state=0)).scores.shape == (
         1,

@@ -1,4 +1,4 @@
-"""SPEC E14, and pictures of losses (B3), learning curves (D13) and paths (E11): each draws what it was given."""
+"""Each draws what it was given."""
 
 import numpy as np
 import pytest

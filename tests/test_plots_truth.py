@@ -93,8 +93,8 @@ def test_what_is_said_of_tested_rows_is_what_scikit_learn_says(monkeypatch):
     sample = plots.PICTURES["confusion"].shipped()
     result = gallery._tested(sample)
     monkeypatch.setattr(gallery, "_tested", lambda _: result)
-    truth, p = result.classes[result.codes], result.answers.probabilities()
-    called = result.classes[result.answers.labels]
+    truth, p = result.classes[result.codes], result.predictions.probabilities()
+    called = result.classes[result.predictions.labels]
     texts = [int(text.get_text()) for text in plots.PICTURES["confusion"](sample).texts]
     np.testing.assert_array_equal(texts, metrics.confusion_matrix(truth, called).ravel())
     for name, score in (

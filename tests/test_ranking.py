@@ -25,7 +25,7 @@ from nearline import (
     Perceptron,
     TryThemAll,
 )
-from nearline.predictions import Answers, Known, answers_of, by_log_odds, log_of
+from nearline.predictions import Known, Predictions, by_log_odds, log_of, predictions_of
 from nearline.report._tested import opened_facts
 from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.families import Fold, families
@@ -61,8 +61,8 @@ def overlapping(n_classes, dtype=np.float64):
     return np.abs(X).astype(dtype), np.array(["a", "b", "c"])[y]
 
 
-def auc_of(answers, y, classes, weights=None):
-    return SCORERS["auc"](answers, np.searchsorted(classes, y), classes, weights)
+def auc_of(predictions, y, classes, weights=None):
+    return SCORERS["auc"](predictions, np.searchsorted(classes, y), classes, weights)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -70,32 +70,32 @@ def auc_of(answers, y, classes, weights=None):
 def test_equals_scikit_learns_area(model, dtype):
     X, y = overlapping(3, dtype)
     fitted = model.fit(X[:100], y[:100])
-    answers = answers_of(fitted, X[100:], fitted.classes_)
-    if answers.chances is None:
-        assert answers.ranked_by == "the score of a class less the largest other"
+    predictions = predictions_of(fitted, X[100:], fitted.classes_)
+    if predictions.chances is None:
+        assert predictions.ranked_by == "the score of a class less the largest other"
         return
-    assert answers.ranked_by == "the log-odds of a class against the rest"
+    assert predictions.ranked_by == "the log-odds of a class against the rest"
     P = fitted.predict_proba(X[100:])
     weights = np.random.default_rng(0).random(60)
     for w in (None, weights):
         by_hand = [roc_auc_score(y[100:] == c, P[:, i], sample_weight=w) for i, c in enumerate("abc")]
-        assert auc_of(answers, y[100:], fitted.classes_, w) == pytest.approx(np.mean(by_hand), abs=1e-12)
+        assert auc_of(predictions, y[100:], fitted.classes_, w) == pytest.approx(np.mean(by_hand), abs=1e-12)
     own = roc_auc_score(y[100:], P.astype(np.float64), multi_class="ovr")
-    assert auc_of(answers.settled(), y[100:], fitted.classes_) == pytest.approx(own, abs=1e-12)
+    assert auc_of(predictions.settled(), y[100:], fitted.classes_) == pytest.approx(own, abs=1e-12)
 
 
 @pytest.mark.parametrize("model", WAYS, ids=lambda model: repr(model).replace("\n", " ")[:70])
 def test_two_classes_equal_scikit_learns_scorer(model):
     X, y = overlapping(2)
     fitted = model.fit(X[:100], y[:100])
-    answers = answers_of(fitted, X[100:], fitted.classes_)
-    if answers.scores is None:
+    predictions = predictions_of(fitted, X[100:], fitted.classes_)
+    if predictions.scores is None:
         expected = roc_auc_score(y[100:] == "b", fitted.predict_proba(X[100:])[:, 1])
-        assert answers.ranked_by == "the probability"
+        assert predictions.ranked_by == "the probability"
     else:
         expected = roc_auc_score(y[100:] == "b", fitted.decision_function(X[100:]))
-        assert answers.ranked_by == "the score"
-    assert auc_of(answers, y[100:], fitted.classes_) == pytest.approx(expected, abs=1e-12)
+        assert predictions.ranked_by == "the score"
+    assert auc_of(predictions, y[100:], fitted.classes_) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("load", [load_digits, load_wine])
@@ -104,13 +104,15 @@ def test_the_shift_that_classes_share_does_not_count(load):
     X, y = load(return_X_y=True)
     here, there = np.arange(len(y)) % 2 == 0, np.arange(len(y)) % 2 == 1
     classes = np.unique(y)
-    ours = answers_of(MultinomialNB().fit(X[here], y[here]), X[there], classes)
+    ours = predictions_of(MultinomialNB().fit(X[here], y[here]), X[there], classes)
     peer = ScikitMultinomial().fit(X[here], y[here])
     found = auc_of(ours, y[there], classes)
     assert found == pytest.approx(
         roc_auc_score(y[there], peer.predict_proba(X[there]), multi_class="ovr"), abs=2e-4
     )
-    assert found == pytest.approx(auc_of(answers_of(peer, X[there], classes), y[there], classes), abs=1e-9)
+    assert found == pytest.approx(
+        auc_of(predictions_of(peer, X[there], classes), y[there], classes), abs=1e-9
+    )
 
 
 def test_what_is_rounded_to_0_or_1_is_told_apart():
@@ -127,10 +129,10 @@ def test_what_is_rounded_to_0_or_1_is_told_apart():
         )
     codes = rng.integers(0, 4, 300)
     expected = np.mean([roc_auc_score(codes == c, odds[:, c]) for c in range(4)])
-    answers = Answers(P.argmax(axis=1), 4, F, Known(P), Known(L))
-    assert auc_of(answers, codes, np.arange(4)) == pytest.approx(expected, abs=1e-12)
+    predictions = Predictions(P.argmax(axis=1), 4, F, Known(P), Known(L))
+    assert auc_of(predictions, codes, np.arange(4)) == pytest.approx(expected, abs=1e-12)
     half = np.arange(0, 300, 2)
-    np.testing.assert_array_equal(answers.some(half).ranking(), answers.ranking()[half])
+    np.testing.assert_array_equal(predictions.some(half).ranking(), predictions.ranking()[half])
 
 
 def test_equal_probabilities_stay_equal():
@@ -145,8 +147,8 @@ def test_equal_probabilities_stay_equal():
 
 def test_margins_are_against_the_strongest_other_class():
     F = np.array([[1.0, 5.0, 2.0], [7.0, 7.0, 0.0]])
-    answers = Answers(F.argmax(axis=1), 3, F + np.array([[100.0], [-3.0]]))
-    np.testing.assert_allclose(answers.ranking(), [[-4.0, 3.0, -3.0], [0.0, 0.0, -7.0]])
+    predictions = Predictions(F.argmax(axis=1), 3, F + np.array([[100.0], [-3.0]]))
+    np.testing.assert_allclose(predictions.ranking(), [[-4.0, 3.0, -3.0], [0.0, 0.0, -7.0]])
 
 
 def test_families_rank_as_their_estimators_do():
@@ -157,9 +159,9 @@ def test_families_rank_as_their_estimators_do():
         if family.refuses(fold) is not None or "numbers" not in family.takes:
             continue
         for outcome in family.outcomes(fold, family.grid(fold, "quick")):
-            P = outcome.answers.probabilities()
+            P = outcome.predictions.probabilities()
             expected = roc_auc_score(y[100:], P.astype(np.float64), multi_class="ovr")
-            assert auc_of(outcome.answers, y[100:], classes) == pytest.approx(expected, abs=1e-12), family
+            assert auc_of(outcome.predictions, y[100:], classes) == pytest.approx(expected, abs=1e-12), family
 
 
 def test_the_result_says_what_ranks():

@@ -1,4 +1,4 @@
-"""SPEC E9: one-vs-rest and one-vs-one against scikit-learn, their rules where votes are ambiguous, convex regions."""
+"""One-vs-rest and one-vs-one against scikit-learn, their rules where votes are ambiguous, convex regions."""
 
 import pickle
 

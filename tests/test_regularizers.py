@@ -1,4 +1,4 @@
-"""SPEC C1-C4, C6: every regularizer in REGULARIZERS."""
+"""Every regularizer in REGULARIZERS."""
 
 import numpy as np
 import pytest

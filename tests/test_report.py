@@ -1,4 +1,4 @@
-"""SPEC I3: the report says what the contest found, in one page that needs nothing else."""
+"""The report says what the contest found, in one page that needs nothing else."""
 
 import base64
 import json
@@ -348,7 +348,7 @@ def test_words_of_texts():
 def test_templates_of_images_and_neighbors_of_mistakes(digits, tmp_path):
     contest, opened = digits
     facts, page, _ = written(tmp_path, contest, opened)
-    wrong = np.flatnonzero(opened.answers.labels != opened.codes)
+    wrong = np.flatnonzero(opened.predictions.labels != opened.codes)
     mistakes = facts["mistakes"]
     assert mistakes["n_wrong"] == len(wrong)
     assert len(mistakes["rows"]) == min(6, len(wrong))

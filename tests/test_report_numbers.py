@@ -32,7 +32,7 @@ def case(request):
     own = None if weights is None else weights[contest.test_rows_]
     test = facts_of(contest, opened)["test"]
     for scorer in scorers_for(SCORES, opened.classes, opened.codes, opened.positive)[0]:
-        found = scorer(opened.answers, opened.codes, opened.classes, own)
+        found = scorer(opened.predictions, opened.codes, opened.classes, own)
         if scorer.name in test["scores"]:
             assert test["scores"][scorer.name]["score"] == found
         else:

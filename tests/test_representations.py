@@ -386,8 +386,8 @@ def test_table_encoder_by_hand():
 
 def test_dates_say_month_day_weekday_and_hour():
     """2024-02-29 was a Thursday; 1969 is before the epoch."""
-    from nearline.representations.codes import date_parts
     from nearline.representations._columns import read_strings
+    from nearline.representations.codes import date_parts
 
     seconds = read_strings(
         ["2024-02-29 18:30", "1969-12-31T23:00", "2024/03/01", None, "2024-02-29T18:30+02:00"]
@@ -599,7 +599,8 @@ def test_runs_are_counted_as_scikit_learn_counts_them(sizes):
 
 
 def test_texts_of_a_table_are_counted_once_for_all_scales(monkeypatch):
-    from nearline.representations import _codes, _columns
+    from nearline.representations import _columns
+    from nearline.representations import codes as _codes
 
     frame = pd.DataFrame({"text": [f"word{i} and word{i % 7}" for i in range(300)], "size": np.arange(300.0)})
     counted, learned = [], []

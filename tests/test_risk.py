@@ -1,4 +1,4 @@
-"""SPEC A2-A4, R1, laws 2-4: the risk against its definition, its derivatives, and the duality gap."""
+"""The risk against its definition, its derivatives, and the duality gap."""
 
 import numpy as np
 import pytest

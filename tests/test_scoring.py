@@ -22,7 +22,7 @@ from nearline import (
     cross_validate,
     learning_curve,
 )
-from nearline.predictions import Answers, Known, answers_of
+from nearline.predictions import Known, Predictions, predictions_of
 from nearline.selection.positive import positive_class
 from nearline.selection.scoring import as_scorers, scorers_for
 
@@ -53,7 +53,7 @@ def tasks(draw):
         P = P.astype(np.float32)
     labels = P.argmax(axis=1) if draw(st.booleans()) else rng.integers(0, draw(st.integers(1, C)), n)
     weights = rng.uniform(0.1, 3.0, n) if draw(st.booleans()) else None
-    return classes, codes, Answers(labels, C, None, Known(P)), weights
+    return classes, codes, Predictions(labels, C, None, Known(P)), weights
 
 
 def of_two_or_mean(function):
@@ -119,13 +119,19 @@ PEERS = {
 @settings(max_examples=30)
 def test_every_scorer_equals_scikit_learns(name, task, second):
     """Undefined exactly where scikit-learn warns that it is, and says 0 or 1 instead."""
-    classes, codes, answers, weights = task
+    classes, codes, predictions, weights = task
     positive = classes.tolist()[second] if len(classes) == 2 else None
     (scorer,), _ = scorers_for(name, classes, codes, positive)
-    found = scorer(answers, codes, classes, weights)
+    found = scorer(predictions, codes, classes, weights)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        arguments = classes[codes], classes[answers.labels], answers.probabilities(), classes, positive
+        arguments = (
+            classes[codes],
+            classes[predictions.labels],
+            predictions.probabilities(),
+            classes,
+            positive,
+        )
         expected = PEERS[name](*arguments, weights)
     if any(issubclass(warning.category, UndefinedMetricWarning) for warning in said):
         expected = np.nan
@@ -136,12 +142,14 @@ def test_ranks_of_scores_come_before_probabilities():
     X, y = np.random.default_rng(0).normal(size=(80, 3)), np.array(["no", "yes"] * 40)
     X[y == "yes"] += 0.7
     model = SVC().fit(X[:40], y[:40])
-    answers = answers_of(model, X[40:], model.classes_)
+    predictions = predictions_of(model, X[40:], model.classes_)
     f, codes = model.decision_function(X[40:]), (y[40:] == "yes").astype(int)
     (second,), _ = scorers_for("average_precision", model.classes_, codes, "yes")
     (first,), _ = scorers_for("average_precision", model.classes_, codes, "no")
-    assert second(answers, codes, model.classes_) == pytest.approx(metrics.average_precision_score(codes, f))
-    assert first(answers, codes, model.classes_) == pytest.approx(
+    assert second(predictions, codes, model.classes_) == pytest.approx(
+        metrics.average_precision_score(codes, f)
+    )
+    assert first(predictions, codes, model.classes_) == pytest.approx(
         metrics.average_precision_score(1 - codes, -f)
     )
 
@@ -175,7 +183,7 @@ def test_a_positive_class_that_is_not_there_is_refused():
         positive_class(np.array(["no", "yes"]), np.array([0, 1]), "maybe")
     with pytest.raises(ValueError, match="names the positive one of two classes, and there are 3"):
         positive_class(np.arange(3), np.arange(3), 1)
-    silent = Answers(np.array([0, 1]), 2)
+    silent = Predictions(np.array([0, 1]), 2)
     with pytest.raises(ValueError, match="give pos_label"):
         SCORERS["f1"](silent, np.array([0, 1]), np.array(["no", "yes"]))
     assert SCORERS["f1"](silent, np.array([0, 1]), np.array([0, 1])) == 1.0
@@ -258,7 +266,7 @@ def test_what_a_model_does_not_give_is_undefined():
     (area,) = as_scorers("roc_auc_ovr")
     P = np.random.default_rng(0).dirichlet(np.ones(3), 6)
     missing = np.array([0, 0, 1, 1, 0, 1])  # no row of the third class
-    assert np.isnan(area(Answers(P.argmax(axis=1), 3, None, Known(P)), missing, np.arange(3)))
+    assert np.isnan(area(Predictions(P.argmax(axis=1), 3, None, Known(P)), missing, np.arange(3)))
 
 
 def test_names_of_top():

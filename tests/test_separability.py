@@ -1,4 +1,4 @@
-"""SPEC A6: verdicts against an exact enumeration, and every certificate re-checked from scratch."""
+"""Verdicts against an exact enumeration, and every certificate re-checked from scratch."""
 
 import numpy as np
 import pytest

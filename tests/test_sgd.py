@@ -1,4 +1,4 @@
-"""SPEC D3, D4, D15, E12: the step, many steps, schedules, averages, certificates."""
+"""The step, many steps, schedules, averages, certificates."""
 
 import re
 from dataclasses import dataclass
@@ -130,30 +130,30 @@ def test_lazy_sparse_equals_dense(seed, alpha, rho, K):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(30, 6)) * (rng.random((30, 6)) < 0.3)
     targets = rng.integers(0, max(K, 2), 30)
-    answers = []
+    predictions = []
     for design in (X, csr_matrix(X)):
         sgd = SGD(schedule="constant", eta=0.1)
         progress = sgd.begin(Params.of(np.linspace(-1, 1, 6 * K).reshape(K, 6), np.zeros(K)))
         for _ in range(3):
             sgd.partial_fit(progress, design, targets, loss="hinge", alpha=alpha, regularizer=ElasticNet(rho))
-        answers.append((progress.params.flat.copy(), progress.mean.flat))
-    for dense, sparse in zip(*answers):
+        predictions.append((progress.params.flat.copy(), progress.mean.flat))
+    for dense, sparse in zip(*predictions):
         np.testing.assert_allclose(sparse, dense, rtol=1e-9, atol=1e-12)
-    np.testing.assert_array_equal(answers[0][0] == 0, answers[1][0] == 0)
+    np.testing.assert_array_equal(predictions[0][0] == 0, predictions[1][0] == 0)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "softmax"])
 def test_bits_do_not_depend_on_threads(loss, sparse):
     X, targets = tiny_problem(7, n=2000, d=30, sparse=sparse)
-    answers = []
+    predictions = []
     for threads in (1, 2, 3, 5):
         with num_threads(threads):
             sgd = SGD()
             progress = sgd.begin(Params.zeros(7, 30))
             sgd.partial_fit(progress, X, targets, loss=loss, alpha=1e-3, regularizer="elastic-net")
-            answers.append(progress.params.flat.tobytes())
-    assert len(set(answers)) == 1
+            predictions.append(progress.params.flat.tobytes())
+    assert len(set(predictions)) == 1
 
 
 def test_float32_rows_and_zero_weights():
@@ -180,7 +180,7 @@ def test_converges_with_a_certificate(loss, regularizer):
         risk = Risk(X, targets, loss=loss, regularizer=regularizer, alpha=0.05, n_classes=n_classes)
         solution = minimize(risk, "sgd", tol=5e-3)
         assert solution.converged, (solution.gap, solution.n_iter)
-        better = minimize(risk, SGD(seed=1), tol=2e-3, max_iter=3000)
+        better = minimize(risk, SGD(random_state=1), tol=2e-3, max_iter=3000)
         assert solution.value - better.value <= solution.gap * risk.null_value + 1e-9
         assert solution.value == pytest.approx(risk.value(solution.params), rel=1e-9)
 
@@ -224,13 +224,13 @@ def test_unpenalized_kinks_pass_the_stated_gradient_test():
     solution = minimize(risk, "sgd", tol=2e-2)
     assert solution.converged
     assert solution.gap is None
-    assert solution.value <= min(minimize(risk, SGD(seed=s), tol=5e-3).value for s in (1, 2)) + 0.05
+    assert solution.value <= min(minimize(risk, SGD(random_state=s), tol=5e-3).value for s in (1, 2)) + 0.05
 
 
 def test_seed_and_order():
     X, targets = tiny_problem(2)
     risk = Risk(X, targets, alpha=0.01)
-    runs = [minimize(risk, SGD(seed=s), tol=1e-9, max_iter=3).params.flat for s in (0, 0, 1)]
+    runs = [minimize(risk, SGD(random_state=s), tol=1e-9, max_iter=3).params.flat for s in (0, 0, 1)]
     np.testing.assert_array_equal(runs[0], runs[1])
     assert (runs[0] != runs[2]).any()
     in_order = SGD(shuffle=False, schedule="constant", eta=0.05)

@@ -1,4 +1,4 @@
-"""SPEC D2, D5-D8: smooth risks of every kind and shape, by every solver that serves them."""
+"""Smooth risks of every kind and shape, by every solver that serves them."""
 
 import numpy as np
 import pytest

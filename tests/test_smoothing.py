@@ -1,4 +1,4 @@
-"""SPEC E11, B5: hinge losses under L1 and elastic net, against linear programs and on features of any scale."""
+"""Hinge losses under L1 and elastic net, against linear programs and on features of any scale."""
 
 import numpy as np
 import pytest

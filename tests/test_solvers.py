@@ -1,4 +1,4 @@
-"""SPEC C, D: every loss x regularizer x solver either refuses with a way out, or reaches its tolerance; all agree."""
+"""Every loss x regularizer x solver either refuses with a way out, or reaches its tolerance; all agree."""
 
 import re
 

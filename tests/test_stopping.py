@@ -13,7 +13,9 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 
-from nearline import Index, TryThemAll, _core, check, tiles
+from nearline import Index, TryThemAll, _core, check
+from nearline._parallel import tiles
+from nearline._parallel.stopping import Deadline, OutOfTime, Stop, Stopped, checkpoint, current, heeding
 from nearline.cli import _signals
 from nearline.kernels import RBF
 from nearline.neighbors import exact
@@ -23,7 +25,6 @@ from nearline.selection.last_fit import last_fit
 from nearline.selection.try_all import InterruptedFitWarning
 from nearline.solvers import smo as smo_module
 from nearline.solvers.smo import Problem, certificates, smo
-from nearline._parallel.stopping import Deadline, OutOfTime, Stop, Stopped, checkpoint, current, heeding
 
 
 class Counted(Stop):
@@ -99,7 +100,7 @@ def test_every_family_can_be_stopped(name):
     counted = Counted()
     with warnings.catch_warnings(), heeding(counted):
         warnings.simplefilter("ignore")
-        whole = [outcome.answers.labels for outcome in family.outcomes(fold, grid)]
+        whole = [outcome.predictions.labels for outcome in family.outcomes(fold, grid)]
     one_pass = name.startswith(("majority", "nearest", "naive", "linear disc", "perceptron", "kernel least"))
     assert counted.count >= (0 if one_pass else 1)
     if counted.count:
@@ -107,7 +108,7 @@ def test_every_family_can_be_stopped(name):
             warnings.simplefilter("ignore")
             with pytest.raises(Stopped):
                 list(family.outcomes(fold, grid))
-    again = [outcome.answers.labels for outcome in family.outcomes(fold, grid)]
+    again = [outcome.predictions.labels for outcome in family.outcomes(fold, grid)]
     for one, other in zip(whole, again, strict=True):  # what was stopped leaves nothing behind
         np.testing.assert_array_equal(one, other)
 

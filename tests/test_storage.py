@@ -1,4 +1,4 @@
-"""An index in a file is the same index; a bad file gets a sentence (SPEC F8)."""
+"""An index in a file is the same index; a bad file gets a sentence."""
 
 import json
 import os

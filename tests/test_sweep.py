@@ -1,4 +1,4 @@
-"""SPEC H2, H3, H4: one search gives every k and every weighting, with the scores of fitting each model alone."""
+"""One search gives every k and every weighting, with the scores of fitting each model alone."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,12 @@ from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, Stratified
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from nearline import KNeighborsClassifier, KNeighborsRegressor, Lq, Softmax, sweep
+from nearline import KNeighborsClassifier, KNeighborsRegressor, Lq, Temperature, sweep
 from nearline.neighbors.ballots import BOUNDARIES
 from nearline.neighbors.vote import TIES
 
 KS = [1, 2, 3, 5, 8]
-WEIGHTS = ["uniform", "distance", Softmax(0.5)]
+WEIGHTS = ["uniform", "distance", Temperature(0.5)]
 
 
 def tied(n=80, seed=0):
@@ -203,7 +203,7 @@ def test_plot_of_a_sweep():
     from nearline import plots
 
     X, y = tied()
-    result = sweep(X, y, KS, ["l2", "l1"], ["uniform", Softmax(0.5)])
+    result = sweep(X, y, KS, ["l2", "l1"], ["uniform", Temperature(0.5)])
     ax = plots.plot_sweep(result)
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     legend = [text for text in legend if ":" not in text]  # the marks of what is chosen

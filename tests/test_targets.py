@@ -12,7 +12,7 @@ TWO = (X[:, 0] + 0.3 * rng.normal(size=40) > 0).astype(int)
 THREE = np.arange(40) % 3
 
 
-def answers(labels, n_classes):
+def predictions(labels, n_classes):
     """What each of the four makes of the labels."""
     K = 1 if n_classes == 2 else n_classes
     params = Params.of(np.arange(3.0 * K).reshape(K, 3) - 2.0, np.linspace(-1.0, 1.0, K))
@@ -32,7 +32,7 @@ def answers(labels, n_classes):
     "labels", [2 * TWO - 1, TWO == 1, TWO.astype(float), 2.0 * TWO - 1.0, TWO.astype(np.uint8), TWO.tolist()]
 )
 def test_two_classes_in_any_accepted_form_are_the_same(labels):
-    for got, wanted in zip(answers(labels, 2), answers(TWO, 2), strict=True):
+    for got, wanted in zip(predictions(labels, 2), predictions(TWO, 2), strict=True):
         np.testing.assert_array_equal(got, wanted)
 
 

@@ -1,4 +1,4 @@
-"""SPEC F7: neighbors hand over payloads of any kind; captions are ranked by consensus."""
+"""Neighbors hand over payloads of any kind; captions are ranked by consensus."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""The tree gives the lists, ties and bits of exact search (SPEC F8)."""
+"""The tree gives the lists, ties and bits of exact search."""
 
 import numpy as np
 import pytest

@@ -9,7 +9,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold, TimeSeriesSplit
 
 from nearline import TryThemAll
-from nearline.predictions import Answers, Known
+from nearline.predictions import Known, Predictions
 from nearline.selection.intervals import accuracy_interval
 from nearline.selection.remarks import no_better
 from nearline.selection.scoring import SCORERS
@@ -29,10 +29,10 @@ def rare(n_rows, n_rare, found, false_alarms):
 
 
 def judged(codes, labels):
-    answers, trivial = Answers(labels, 2), trivial_answers(codes, None, 2, len(codes))
+    predictions, trivial = Predictions(labels, 2), trivial_answers(codes, None, 2, len(codes))
     classes = np.array(["no", "yes"])
     interval = accuracy_interval(labels == codes)
-    return against_on_rows(answers, trivial, Judged(codes, classes), SCORERS["accuracy"], interval)
+    return against_on_rows(predictions, trivial, Judged(codes, classes), SCORERS["accuracy"], interval)
 
 
 @pytest.mark.parametrize(("found", "false_alarms"), [(4, 2), (0, 0), (10, 0), (10, 2), (27, 9), (2, 9)])
@@ -160,15 +160,15 @@ def test_groups_and_weights_are_heeded():
     """Rows that come in copies are one piece of evidence: what rows show, groups need not."""
     codes, labels = rare(200, 20, 8, 0)
     chances = np.eye(2)[labels]
-    answers, trivial = Answers(labels, 2, None, Known(chances)), trivial_answers(codes, None, 2, 200)
+    predictions, trivial = Predictions(labels, 2, None, Known(chances)), trivial_answers(codes, None, 2, 200)
     groups = np.arange(200) // 40  # all of the evidence is in one group
     classes, accuracy = np.array([0, 1]), SCORERS["accuracy"]
     interval = accuracy_interval(labels == codes)
-    alone = against_on_rows(answers, trivial, Judged(codes, classes), accuracy, interval)
-    grouped = against_on_rows(answers, trivial, Judged(codes, classes, None, groups), accuracy, interval)
+    alone = against_on_rows(predictions, trivial, Judged(codes, classes), accuracy, interval)
+    grouped = against_on_rows(predictions, trivial, Judged(codes, classes, None, groups), accuracy, interval)
     assert (alone.better, grouped.better) == (True, False)
     weights = np.where(codes == 1, 0.0, 1.0)  # the rows that it finds do not count
-    weighted = against_on_rows(answers, trivial, Judged(codes, classes, weights), accuracy, interval)
+    weighted = against_on_rows(predictions, trivial, Judged(codes, classes, weights), accuracy, interval)
     assert weighted.better is False
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import oracle_index as oracle
-from nearline import Index, KNeighborsClassifier, KNeighborsRegressor, Mahalanobis, Softmax
+from nearline import Index, KNeighborsClassifier, KNeighborsRegressor, Mahalanobis, Temperature
 from nearline.neighbors.metrics import METRICS
 
 
@@ -37,7 +37,7 @@ def test_means_of_targets_that_overflow_when_added():
 def test_softmax_of_any_temperature(temperature):
     X, y = np.random.default_rng(0).standard_normal((50, 2)), np.arange(50) % 2
     for metric in ("l2", "cosine", "inner-product"):
-        model = KNeighborsClassifier(5, weights=Softmax(temperature), metric=metric).fit(X, y)
+        model = KNeighborsClassifier(5, weights=Temperature(temperature), metric=metric).fit(X, y)
         shares = model.predict_proba(1.01 * X)
         np.testing.assert_allclose(shares.sum(axis=1), 1.0)
 

@@ -29,7 +29,7 @@ from nearline.selection.families import Fold, _sizes, families
 from nearline.selection.families._base import fit_weighted
 from nearline.selection.families.kernels import SupportVectors
 from nearline.selection.families.low_rank import LowRank
-from nearline.selection.fold_data import Rows
+from nearline.selection.fold_data import TrainingRows
 from nearline.selection.progress import Silent
 from nearline.selection.scoring import SCORERS, as_scorers
 
@@ -98,7 +98,7 @@ def test_kernel_families_on_a_gram_matrix(weights):
         for outcome in family.outcomes(fold, grid):
             model = family.estimator(grid[outcome.number]).set_params(kernel=RBF(0.1))
             fit_weighted(model, Fold(X[:100], fold.codes, fold.weights, X[100:], fold.classes))
-            different = np.mean(model.predict(X[100:]) != outcome.answers.labels)
+            different = np.mean(model.predict(X[100:]) != outcome.predictions.labels)
             assert different <= 0.04, (family.name, grid[outcome.number])
 
 
@@ -112,7 +112,7 @@ def test_low_rank_where_the_gram_matrix_is_too_large():
     grid = family.grid(fold, "default")
     for outcome in family.outcomes(fold, grid):
         model = family.estimator(grid[outcome.number]).fit(fold.X_train, fold.labels)
-        assert np.mean(model.predict(fold.X_test) == outcome.answers.labels) > 0.9
+        assert np.mean(model.predict(fold.X_test) == outcome.predictions.labels) > 0.9
         assert "the Gram matrix is off by" in outcome.note
 
 
@@ -132,10 +132,10 @@ def test_each_candidate_equals_a_fit_alone(name, weights):
                 check_path(model, fold, outcome)
                 continue
             fit_weighted(model, fold)
-            np.testing.assert_array_equal(outcome.answers.labels, model.predict(fold.X_test))
+            np.testing.assert_array_equal(outcome.predictions.labels, model.predict(fold.X_test))
             if callable(getattr(model, "predict_proba", None)):
                 np.testing.assert_array_equal(
-                    outcome.answers.probabilities(), model.predict_proba(fold.X_test)
+                    outcome.predictions.probabilities(), model.predict_proba(fold.X_test)
                 )
 
 
@@ -144,14 +144,14 @@ def check_path(model, fold, outcome):
     if "tol" in model.get_params():
         model.set_params(tol=1e-6)
     fit_weighted(model, fold)
-    alone, scores = model.decision_function(fold.X_test), outcome.answers.scores
+    alone, scores = model.decision_function(fold.X_test), outcome.predictions.scores
     if isinstance(model, LinearClassifier):
         risk = model.risk(fold.X_train, fold.codes, fold.weights)
         assert outcome.note == ""  # certified
         best = model.solution_.value
         assert model.gap_ is not None
         assert model.gap_ * risk.null_value + best >= 0
-    different = outcome.answers.labels != model.predict(fold.X_test)
+    different = outcome.predictions.labels != model.predict(fold.X_test)
     if scores.ndim == 1:
         near = np.abs(alone) < 0.2 * np.abs(alone).max()
     else:
@@ -171,7 +171,7 @@ def test_paths_are_within_the_sum_of_the_gaps():
         for outcome in family.outcomes(fold, grid):
             alpha = grid[outcome.number]["alpha"]
             precise = nearline.minimize(risk.with_alpha(alpha), tol=1e-9)
-            loss = risk.loss.value(np.asarray(outcome.answers.scores), codes).mean()
+            loss = risk.loss.value(np.asarray(outcome.predictions.scores), codes).mean()
             # The mean loss on the training rows is below the risk, which is within the tolerance of the best.
             assert loss <= precise.value + 1.1e-3 * risk.null_value
 
@@ -185,13 +185,13 @@ def test_a_class_that_a_fold_has_not_seen():
         if "numbers" not in family.takes or family.refuses(fold) is not None:
             continue
         for outcome in family.outcomes(fold, family.grid(fold, "quick")[:2]):
-            assert set(np.unique(outcome.answers.labels)) <= {0, 2}, family.name
-            probabilities = outcome.answers.probabilities()
+            assert set(np.unique(outcome.predictions.labels)) <= {0, 2}, family.name
+            probabilities = outcome.predictions.probabilities()
             if probabilities is not None:
                 assert probabilities.shape == (30, 3)
                 assert (probabilities[:, 1] == 0).all()
             for scorer in SCORERS.values():
-                scorer(outcome.answers, codes[60:], np.arange(3))
+                scorer(outcome.predictions, codes[60:], np.arange(3))
 
 
 def test_families_by_name():
@@ -416,7 +416,7 @@ def test_families_that_do_not_fit_into_memory_are_skipped():
     X, y = rows_of()
     classes, codes = np.unique(y, return_inverse=True)
     folds = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(120))]
-    rows = Rows(X, codes, classes, None, folds)
+    rows = TrainingRows(X, codes, classes, None, folds)
     rules = Rules(as_scorers("accuracy"), "quick", Silent(), memory=1e4)
     board = Contest(rows, families(include=CHEAP), [REPRESENTATIONS["standardized"]], rules).run()
     assert {e.family for e in board} == set()
@@ -757,7 +757,7 @@ def test_calibration_respects_rare_classes_and_groups():
         ({"test": "a"}, "test must be a share of the rows, a pair"),
         ({"test": 0.001}, "of 240 rows is no row"),
         ({"time_limit": "5"}, "time_limit must be a number of seconds"),
-        ({"seed": "a"}, "seed must be a whole number"),
+        ({"random_state": "a"}, "random_state must be a whole number"),
         (
             {"folds": [(np.arange(100), np.arange(100, 240)), (np.arange(9), np.arange(9))]},
             "of a contest those of the training part",

@@ -1,4 +1,4 @@
-"""Voronoi edges are where two rows are equally near and no other is nearer (SPEC F9)."""
+"""Voronoi edges are where two rows are equally near and no other is nearer."""
 
 import matplotlib
 import numpy as np

@@ -1,4 +1,4 @@
-"""SPEC F1, F2, F4: votes of neighbors against slow, obvious code with fractions; every weighting and every rule of ties."""
+"""Votes of neighbors against slow, obvious code with fractions; every weighting and every rule of ties."""
 
 import numpy as np
 import pytest
@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle_neighbors as oracle
-from nearline import METRICS, Index, KNeighborsClassifier, KNeighborsRegressor, Softmax
+from nearline import METRICS, Index, KNeighborsClassifier, KNeighborsRegressor, Temperature
 from nearline.neighbors.ballots import BOUNDARIES
 from nearline.neighbors.vote import TIES, Electorate, Vote, voters
 from nearline.neighbors.weights import WEIGHTS, as_weights
 
 VOTE = Vote.of(2, "uniform", "share", "nearest", METRICS["l2"])
-VOTES = {name: Softmax(1.0) if name == "softmax" else name for name in WEIGHTS}
+VOTES = {name: Temperature(1.0) if name == "softmax" else name for name in WEIGHTS}
 EACH = settings(max_examples=30)  # for each rule of the boundary and of ties: hundreds of problems in all
 
 
@@ -164,7 +164,7 @@ def test_votes_by_distance_never_overflow(scale):
 @pytest.mark.parametrize("temperature", [1e-300, 1e-3, 1.0, 1e300])
 def test_softmax_votes_never_overflow(temperature):
     """F4."""
-    values = Softmax(temperature).values(np.array([[0.0, 1.0], [1e5, 1e6]]), METRICS["l2"])
+    values = Temperature(temperature).values(np.array([[0.0, 1.0], [1e5, 1e6]]), METRICS["l2"])
     assert np.isfinite(values).all()
     assert (values[:, 0] == 1).all()
 
@@ -176,9 +176,9 @@ def test_softmax_of_cosines():
     cosine = X @ q / np.linalg.norm(X, axis=1) / np.linalg.norm(q)
     nearest = np.argsort(-cosine)[:10]
     expected = np.bincount(y[nearest], np.exp(cosine[nearest] / 0.07), minlength=3)
-    model = KNeighborsClassifier(10, metric="cosine", weights=Softmax(temperature=0.07)).fit(X, y)
+    model = KNeighborsClassifier(10, metric="cosine", weights=Temperature(temperature=0.07)).fit(X, y)
     np.testing.assert_allclose(model.predict_proba([q])[0], expected / expected.sum(), rtol=1e-9)
-    products = KNeighborsClassifier(10, metric="inner-product", weights=Softmax(0.5)).fit(X, y)
+    products = KNeighborsClassifier(10, metric="inner-product", weights=Temperature(0.5)).fit(X, y)
     nearest = np.argsort(-(X @ q))[:10]
     expected = np.bincount(y[nearest], np.exp((X @ q)[nearest] / 0.5), minlength=3)
     np.testing.assert_allclose(products.predict_proba([q])[0], expected / expected.sum(), rtol=1e-9)
@@ -204,7 +204,7 @@ def test_a_function_of_the_distances():
     ("parameters", "message"),
     [
         ({"weights": "gauss"}, r"Unknown weights 'gauss': choose among 'uniform'.*Softmax"),
-        ({"weights": Softmax}, "Unknown weights"),
+        ({"weights": Temperature}, "Unknown weights"),
         ({"weights": lambda d: d[:, :1]}, r"one vote for each of the \(1, 3\) distances, got shape \(1, 1\)"),
         ({"weights": lambda d: d - 9}, "negative vote or NaN"),
         ({"weights": "distance", "metric": "inner-product"}, "distances >= 0.*'inner-product'.*Softmax"),
@@ -220,7 +220,7 @@ def test_what_is_wrong_is_said(parameters, message):
 @pytest.mark.parametrize("temperature", [0, -1.0, np.nan, np.inf, "hot", True])
 def test_temperatures_are_positive(temperature):
     with pytest.raises(ValueError, match=r"finite temperature > 0"):
-        Softmax(temperature)
+        Temperature(temperature)
 
 
 @pytest.mark.parametrize("name", list(WEIGHTS))
@@ -259,7 +259,7 @@ def test_functions_of_the_whole_list_see_the_k_places(function, boundary):
         np.testing.assert_allclose(weighted, repeated, atol=1e-12)
 
 
-@pytest.mark.parametrize("weights", ["distance", Softmax(1.0)], ids=str)
+@pytest.mark.parametrize("weights", ["distance", Temperature(1.0)], ids=str)
 def test_distances_that_overflow(weights):
     rows = [[-1e308], [-1.1e308], [-1.2e308]]
     model = KNeighborsClassifier(3, weights=weights).fit(rows, [0, 1, 1])

@@ -18,10 +18,10 @@ from benchmarks.attacks._kills import (
     write_set,
 )
 
-from nearline import whole, whole_set
-from nearline.cli._sinks import sink
+from nearline._atomic import whole, whole_set
 from nearline._atomic.whole import WriteError, clear, scratch, written_whole
 from nearline._atomic.whole_set import READY, is_empty, settled
+from nearline.cli._sinks import sink
 
 posix = pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
 

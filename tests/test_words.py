@@ -13,11 +13,11 @@ pytest.importorskip("typer")
 pytest.importorskip("polars")
 
 import nearline
+from nearline._records.words import at_the_command_line, many, worded
 from nearline.cli._app import run
 from nearline.cli._reading import model_schema
 from nearline.data import DataError, read
 from nearline.selection.checks import check
-from nearline._records.words import at_the_command_line, many, worded
 
 FAST = ["--preset", "quick", "--include", "majority,nearest centroid", "--quiet"]
 

@@ -11,11 +11,11 @@ import numpy as np
 
 import nearline
 from benchmarks.attacks import NOTHING, REFUSED, SURVIVED, Outcome, failed
+from nearline._atomic.whole import written_whole
+from nearline._atomic.whole_set import settled, written_set
 from nearline.cli._sinks import sink
 from nearline.neighbors.index import Index
 from nearline.selection.openings import record_opening
-from nearline._atomic.whole import written_whole
-from nearline._atomic.whole_set import settled, written_set
 
 CALLS = ("open", "replace", "rename", "fsync", "unlink", "rmdir", "mkdir", "chmod", "close", "scandir")
 KILLED = 9

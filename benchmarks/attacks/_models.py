@@ -77,7 +77,7 @@ def _variants() -> dict[str, Any]:
     return {
         "k-NN sparse": knn(3, weights="distance", metric="cosine"),
         "k-NN gram": knn(3, metric="precomputed"),
-        "k-NN learned": knn(3, metric=nearline.Mahalanobis("within"), weights=nearline.Softmax(0.1), ties="prior"),
+        "k-NN learned": knn(3, metric=nearline.Mahalanobis("within"), weights=nearline.Temperature(0.1), ties="prior"),
         "SVM gram": nearline.KernelSVM("precomputed", multiclass="one-vs-rest"),
         "SVM centered": nearline.KernelLeastSquares(Centered(Polynomial(2) + RBF(0.1))),
         "neighbors sparse": nearline.KernelNeighborsClassifier(3),

@@ -132,14 +132,14 @@ def on_spreadsheets(folder: Path) -> Outcome:
     called(["try", str(file), "--target", "kind", *QUICK, "--out", str(out)])
     outcome = NOTHING
     for ending in ("csv", "tsv"):
-        answers = folder / f"answers.{ending}"
+        predictions = folder / f"answers.{ending}"
         code, said = called(
-            ["predict", str(out / "model.nearline"), str(file), "--explain", "--out", str(answers)]
+            ["predict", str(out / "model.nearline"), str(file), "--explain", "--out", str(predictions)]
         )
         if code:
             outcome += failed(said)
             continue
-        with answers.open(newline="", encoding="utf-8") as stream:
+        with predictions.open(newline="", encoding="utf-8") as stream:
             rows = list(csv.reader(stream, delimiter="\t" if ending == "tsv" else ","))[1:]
         outcome += sum((_cell(cell) for row in rows for cell in row), NOTHING)
         known, found = {from_cell(row[0]) for row in rows}, set(_labels(out))

@@ -1,4 +1,4 @@
-// SMO: the dual of a two-class kernel machine with hinge loss and a bias, two variables at a time (SPEC D12).
+// SMO: the dual of a two-class kernel machine with hinge loss and a bias, two variables at a time.
 //
 //     minimize over beta   1/2 beta' K beta - y' beta     with lo <= beta <= hi and sum(beta) as at the start
 //

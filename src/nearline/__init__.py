@@ -11,6 +11,9 @@ __version__ = "0.1.0"
 
 # Public name -> module that defines it. Modules are imported when a name is first used, so `import nearline` is light.
 _HOMES = {
+    "Votes": "nearline.neighbors.explanation",
+    "Contributions": "nearline._records.explanation",
+    "Explanation": "nearline._records.explanation",
     "Risk": "nearline.risk",
     "KernelRisk": "nearline.risk",
     "Point": "nearline.risk",
@@ -66,7 +69,7 @@ _HOMES = {
     "METRICS": "nearline.neighbors.metrics",
     "Lq": "nearline.neighbors.metrics",
     "Mahalanobis": "nearline.neighbors.mahalanobis",
-    "Softmax": "nearline.neighbors.weights",
+    "Temperature": "nearline.neighbors.weights",
     "Consensus": "nearline.neighbors.consensus",
     "sweep": "nearline.selection.sweep",
     "Approximate": "nearline.neighbors.approximate",
@@ -95,20 +98,15 @@ _HOMES = {
     "inspect": "nearline.files",
     "ModelFileError": "nearline.files",
     "ModelFileWarning": "nearline.files",
-    **dict.fromkeys(
-        (
-            "GaussianProcessClassifier",
-            "KernelClassifier",
-            "KernelLeastSquares",
-            "KernelLogisticRegression",
-            "Nystroem",
-            "RandomFourierFeatures",
-            "KernelNeighborsClassifier",
-            "KernelPerceptron",
-            "KernelSVM",
-        ),
-        "nearline.estimators",
-    ),
+    "GaussianProcessClassifier": "nearline.estimators",
+    "KernelClassifier": "nearline.estimators",
+    "KernelLeastSquares": "nearline.estimators",
+    "KernelLogisticRegression": "nearline.estimators",
+    "Nystroem": "nearline.estimators",
+    "RandomFourierFeatures": "nearline.estimators",
+    "KernelNeighborsClassifier": "nearline.estimators",
+    "KernelPerceptron": "nearline.estimators",
+    "KernelSVM": "nearline.estimators",
     "KERNELS": "nearline.kernels",
     "is_psd": "nearline.kernels",
     "kernel_scores": "nearline.selection.kernel_scores",
@@ -123,14 +121,18 @@ _HOMES = {
     "plot_voronoi": "nearline.plots.voronoi",
 }
 
+_RENAMED = {"Softmax": "Temperature"}
+
 __all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        raise AttributeError(f"nearline.{name} is called nearline.{_RENAMED[name]} now.")
     if name not in _HOMES:
         raise AttributeError(f"module 'nearline' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*_HOMES, "__version__"])

@@ -1,4 +1,4 @@
-"""The decision rule: scores -> labels (SPEC A1, B1)."""
+"""The decision rule: scores -> labels."""
 
 from typing import Any
 

@@ -25,7 +25,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Answers:
+class Predictions:
     """Labels as class numbers, and what stands behind them. Probabilities are made when first asked for."""
 
     labels: Array  # (m,) class numbers
@@ -48,29 +48,29 @@ class Answers:
     def _log_probabilities(self) -> Array:
         return log_of(self._probabilities) if self.log_chances is None else self.log_chances()
 
-    def settled(self) -> "Answers":
+    def settled(self) -> "Predictions":
         """With probabilities as they are now, so that the model may go."""
         if self.chances is None:
             return self
         logs = None if self.log_chances is None else Known(self._log_probabilities)
         return replace(self, chances=Known(self._probabilities), log_chances=logs)
 
-    def some(self, numbers: Array) -> "Answers":
+    def some(self, numbers: Array) -> "Predictions":
         """The answers about some of the rows."""
         chances, logs = None, None
         if self.chances is not None:
             chances = Known(self._probabilities[numbers])
             logs = None if self.log_chances is None else Known(self._log_probabilities[numbers])
         scores = None if self.scores is None else self.scores[numbers]
-        return Answers(self.labels[numbers], self.n_classes, scores, chances, logs)
+        return Predictions(self.labels[numbers], self.n_classes, scores, chances, logs)
 
-    def turned(self) -> "Answers":
+    def turned(self) -> "Predictions":
         """Of two classes the first in the place of the second."""
 
         def reversed_columns(made: Callable[[], Array] | None) -> Callable[[], Array] | None:
             return None if made is None else lambda: made()[:, ::-1]
 
-        return Answers(
+        return Predictions(
             1 - self.labels,
             2,
             None if self.scores is None else -self.scores,
@@ -142,7 +142,7 @@ def log_of(P: Array) -> Array:
         return np.asarray(np.log(P.astype(np.float64)))
 
 
-def answers_of(model: Any, X: Any, classes: Array) -> Answers:
+def predictions_of(model: Any, X: Any, classes: Array) -> Predictions:
     """What a fitted scikit-learn classifier says; it may have seen only some of the classes."""
     n_classes, known = len(classes), np.searchsorted(classes, model.classes_)
     scores = model.decision_function(X) if _can(model, "decision_function") else None
@@ -157,7 +157,7 @@ def answers_of(model: Any, X: Any, classes: Array) -> Answers:
 
     labels = np.searchsorted(classes, model.predict(X))
     with_chances = _can(model, "predict_proba")
-    return Answers(
+    return Predictions(
         labels,
         n_classes,
         scores,
@@ -193,8 +193,8 @@ class Foretold(ClassifierMixin, BaseEstimator):
     Its rows are their own numbers, X[:, 0]: a scorer may ask for some of them, but finds no features there.
     """
 
-    def __init__(self, answers: Answers, classes: Array) -> None:
-        self.answers = answers
+    def __init__(self, predictions: Predictions, classes: Array) -> None:
+        self.predictions = predictions
         self.classes = classes
         self.classes_ = classes
         self.refused = False  # whether what it was last asked for is not there
@@ -202,7 +202,7 @@ class Foretold(ClassifierMixin, BaseEstimator):
     def __getattribute__(self, name: str) -> Any:
         if name in ("predict_proba", "decision_function"):
             proba = name == "predict_proba"
-            self.refused = (self.answers.chances if proba else self.answers.scores) is None
+            self.refused = (self.predictions.chances if proba else self.predictions.scores) is None
             if self.refused:
                 raise AttributeError(f"These answers have no {'probabilities' if proba else 'scores'}.")
         return super().__getattribute__(name)
@@ -212,16 +212,16 @@ class Foretold(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> Array:
-        return np.asarray(self.classes_[self.answers.labels[_numbers(X)]])
+        return np.asarray(self.classes_[self.predictions.labels[_numbers(X)]])
 
     def predict_proba(self, X: Any) -> Array:
-        probabilities = self.answers.probabilities()
+        probabilities = self.predictions.probabilities()
         assert probabilities is not None
         return np.asarray(probabilities[_numbers(X)])
 
     def decision_function(self, X: Any) -> Array:
-        assert self.answers.scores is not None
-        return np.asarray(self.answers.scores[_numbers(X)])
+        assert self.predictions.scores is not None
+        return np.asarray(self.predictions.scores[_numbers(X)])
 
 
 def _numbers(X: Any) -> Array:

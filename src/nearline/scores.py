@@ -1,4 +1,4 @@
-"""Score functions: LinearScore, f(x) = W x + b, with its geometry, and KernelScore, a sum over items (SPEC E2, E4, G5)."""
+"""Score functions: LinearScore, f(x) = W x + b, with its geometry, and KernelScore, a sum over items."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ import numpy as np
 from nearline._arrays.design import Array, Design, admitted, product
 from nearline._records.kept import Anything, Instance, Numbers, kept
 from nearline.kernels import Kernel
-from nearline.kernels.held import check_items
 from nearline.kernels.blocks import blocks
+from nearline.kernels.held import check_items
 
 
 def decisive(scores: Array, *, everywhere: bool = False) -> Array:

@@ -1,4 +1,4 @@
-"""is_separable: can the classes be told apart by linear scores? With a proof either way (SPEC A6).
+"""is_separable: can the classes be told apart by linear scores? With a proof either way.
 
 Of two classes, row i gives a_i = y_i [x_i; 1]; of more, each (row i, other class c) gives the a_ic for which
 a_ic . (W, b) = f_y(x_i) - f_c(x_i) (Kesler's construction). The linear program
@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from nearline.solvers.kesler import LARGEST_BASIS, Kesler
-from nearline.solvers.kesler import search as _search
 from nearline._arrays.design import Array, admitted, is_sparse
 from nearline.losses import LOSSES
 from nearline.risk import Risk
 from nearline.scores import LinearScore
 from nearline.solvers import Status, search_minimum
+from nearline.solvers.kesler import LARGEST_BASIS, Kesler
+from nearline.solvers.kesler import search as _search
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "out. [Try them all](try-them-all.md) says what follows.\n"
     ]
     with ProcessPoolExecutor(args.processes) as pool:
-        for text in pool.map(partial(table, n_sets=args.sets, seed=args.seed), range(len(TABLES))):
+        for text in pool.map(partial(table, n_sets=args.sets, random_state=args.seed), range(len(TABLES))):
             print(f"{text}\n", flush=True)
             texts.append(text + "\n")
     args.out.write_text("\n".join(texts))

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from benchmarks.studies.intervals.populations import Array, Rng
-from nearline.predictions import Answers, Known
+from nearline.predictions import Known, Predictions
 from nearline.selection.comparison import Added, added_by_rows, corrected_t_test, indistinguishable, mcnemar
 from nearline.selection.contributions import contributions_of
 from nearline.selection.scoring import SCORERS
@@ -99,13 +99,13 @@ def mcnemar_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
 SCORES = ("balanced-accuracy", "auc", "log-loss", "brier")
 
 
-def centroid_answers(X: Array, codes: Array, train: Array, test: Array) -> Answers:
+def centroid_answers(X: Array, codes: Array, train: Array, test: Array) -> Predictions:
     """Two normal classes of unit variance about the centroids of the training rows."""
     means = np.stack([X[train][codes[train] == c].mean(axis=0) for c in (0, 1)])
     share = codes[train].mean()
     margin = (X[test] - means.mean(axis=0)) @ (means[1] - means[0])
     p = expit(margin + np.log(share / (1 - share)))
-    return Answers((margin > 0).astype(np.intp), 2, margin, Known(np.column_stack([1 - p, p])))
+    return Predictions((margin > 0).astype(np.intp), 2, margin, Known(np.column_stack([1 - p, p])))
 
 
 def rejected_by_rows(rng: Rng, n: int, rare: int, shifts: tuple[float, float], n_folds: int = 5) -> Array:
@@ -117,11 +117,11 @@ def rejected_by_rows(rng: Rng, n: int, rare: int, shifts: tuple[float, float], n
     for f in range(n_folds):
         test = np.flatnonzero(fold == f)
         for model in (0, 1):
-            answers = centroid_answers(X[model], codes, np.flatnonzero(fold != f), test)
+            predictions = centroid_answers(X[model], codes, np.flatnonzero(fold != f), test)
             for name in SCORES:
                 contributions = contributions_of(SCORERS[name])
                 assert contributions is not None
-                rows = contributions(answers, codes[test], 2)
+                rows = contributions(predictions, codes[test], 2)
                 assert rows is not None
                 found[name][model].append((rows.mean(), added_by_rows(rows, n_folds)))
     p = []

@@ -14,7 +14,7 @@ from benchmarks.studies.intervals.populations import (
     series,
     time_hits,
 )
-from nearline.predictions import Answers, Known
+from nearline.predictions import Known, Predictions
 from nearline.selection.intervals import Interval, accuracy_interval
 from nearline.selection.intervals.of_scores import Sample, interval_of
 from nearline.selection.scoring import SCORERS
@@ -61,19 +61,19 @@ def time_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
             yield [*row, coverage((accuracy_interval(h) for h in hits), p)]
 
 
-def answers_of_scores(scores: Array, shift: float, share: float) -> Answers:
+def answers_of_scores(scores: Array, shift: float, share: float) -> Predictions:
     """Labels by the middle between two normal classes, and their true probabilities."""
     p = 1.0 / (1.0 + np.exp(-(shift * (scores - shift / 2) + np.log(share / (1 - share)))))
-    return Answers((scores > shift / 2).astype(np.intp), 2, scores, Known(np.column_stack([1 - p, p])))
+    return Predictions((scores > shift / 2).astype(np.intp), 2, scores, Known(np.column_stack([1 - p, p])))
 
 
 def truths(rng: Rng, shift: float, share: float) -> list[float]:
     """Of :data:`SCORES`: the first two in closed form, the losses from a million rows."""
     codes = (np.arange(1_000_000) < share * 1_000_000).astype(np.intp)
-    answers = answers_of_scores(rng.standard_normal(len(codes)) + shift * codes, shift, share)
+    predictions = answers_of_scores(rng.standard_normal(len(codes)) + shift * codes, shift, share)
     classes = np.arange(2)
     exact = [float(norm.cdf(shift / 2)), float(norm.cdf(shift / np.sqrt(2)))]
-    return exact + [SCORERS[name](answers, codes, classes) for name in SCORES[2:]]
+    return exact + [SCORERS[name](predictions, codes, classes) for name in SCORES[2:]]
 
 
 def dependent_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
@@ -101,8 +101,8 @@ def dependent_rows(rng: Rng, n_sets: int) -> Iterator[list[str]]:
 
 
 def _cells(scores: Array, sample: Sample, shift: float, share: float, known: list[float]) -> list[str]:
-    answers = [answers_of_scores(one, shift, share) for one in scores]
+    predictions = [answers_of_scores(one, shift, share) for one in scores]
     return [
-        coverage((interval_of(SCORERS[name], one, sample) for one in answers), truth)
+        coverage((interval_of(SCORERS[name], one, sample) for one in predictions), truth)
         for name, truth in zip(SCORES, known, strict=True)
     ]

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from nearline._records.visible import visible
 from nearline.cli._errors import UsageError, as_usage, check_least
 from nearline.cli._output import check_file, clean
 from nearline.cli._plot import saved
@@ -21,7 +22,6 @@ from nearline.selection.edges import ROUNDS, Counts, Edge
 from nearline.selection.leaderboard import OPTIMISTIC
 from nearline.selection.leaderboard import table as aligned
 from nearline.selection.path import checked_alphas
-from nearline._records.visible import visible
 
 KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
 LINES = 12  # of a table
@@ -63,7 +63,7 @@ def run_sweep(
         weights=names(weights),
         folds=drawn,
         transformer=way.transformer(),
-        seed=random_state,
+        random_state=random_state,
     )
     result = find(grid) if asked is not None else _going_on(find, grid, fewest)
     if as_json:
@@ -151,7 +151,7 @@ def run_path(
     if not as_json:
         show(table)
     result = path_scores(
-        model, rows, table.y, grid, folds=folds, transformer=way.transformer(), seed=random_state
+        model, rows, table.y, grid, folds=folds, transformer=way.transformer(), random_state=random_state
     )
     if as_json:
         print_json(clean(_path_facts(result)))

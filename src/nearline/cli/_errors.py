@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from nearline.cli._shown import door
 from nearline._records.visible import visible
 from nearline._records.words import at_the_command_line
+from nearline.cli._shown import door
 
 FAILED, MISUSED, TOO_SHORT, STOPPED = 1, 2, 3, 130
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from nearline._records.visible import row_said, visible
+from nearline._records.words import many
 from nearline.cli._errors import UsageError, note
 from nearline.cli._numbers import FileRows
 from nearline.cli._reading import KEYS, Reading, files_of, model_reading, model_schema, parts, rows_of
@@ -16,9 +18,7 @@ from nearline.data import DataError
 from nearline.explain import Reason, facts, lines, reasons, sentence
 from nearline.files import inspect as inspected
 from nearline.files import load
-from nearline.selection.opened import fingerprint
-from nearline._records.visible import row_said, visible
-from nearline._records.words import many
+from nearline.selection.locked_test import fingerprint
 
 ROWS = 5  # rows that are explained where none is named
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from nearline._records.visible import row_said
 from nearline.cli._reading import Reading
 from nearline.data import DataError, Schema, Table, row_lines
 from nearline.selection.checks import Finding
 from nearline.selection.try_all import TryThemAll
-from nearline._records.visible import row_said
 
 BY_LINES = ("format", "delimiter", "header", "encoding")  # what finding lines understands
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from nearline import save
+from nearline._atomic.whole import WriteError, check_place, place_of, written_whole
+from nearline._atomic.whole_set import is_empty, settled, written_set
 from nearline.cli._cells import to_cell
 from nearline.cli._ending import Ending
 from nearline.data import DataError
-from nearline.selection.opened import Opened
+from nearline.selection.locked_test import LockedTest
 from nearline.selection.try_all import TryThemAll
-from nearline._atomic.whole import WriteError, check_place, place_of, written_whole
-from nearline._atomic.whole_set import is_empty, settled, written_set
 
 FILES = ("report.html", "model.nearline", "leaderboard.csv", "result.json")
 MOST_ROWS = 200_000  # numbers of training rows that a model file holds
@@ -80,7 +80,7 @@ class Output:
 
     folder: Path
     contest: TryThemAll
-    result: Opened | None
+    result: LockedTest | None
     facts: dict[str, Any]
     source: dict[str, Any]
     ending: Ending = field(default_factory=Ending)

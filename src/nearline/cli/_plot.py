@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nearline._records.visible import visible
 from nearline.cli._errors import UsageError
 from nearline.cli._output import check_file
 from nearline.cli._reading import Reading, rows_of, show
@@ -15,7 +16,6 @@ from nearline.plots.gallery import in_the_plane, noted
 from nearline.plots.samples import iris
 from nearline.plots.voronoi import plot_voronoi
 from nearline.representations import representations
-from nearline._records.visible import visible
 
 ENDINGS = (".png", ".svg", ".pdf", ".jpg")
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from nearline._records.words import many
 from nearline.cli._errors import UsageError, note
 from nearline.cli._shown import described
 from nearline.data import DataError, Schema, Table, batches, read
@@ -17,7 +18,6 @@ from nearline.data.bins import refuse_quantity
 from nearline.data.listing import in_order
 from nearline.data.texts import entries
 from nearline.files import inspect as inspected
-from nearline._records.words import many
 
 # what --read KEY=VALUE may say, and how the value is understood
 KEYS: dict[str, Any] = {

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from nearline._atomic.whole import WriteError, check_place, put, scratch, written_whole
 from nearline.cli._cells import cells
 from nearline.cli._errors import UsageError
 from nearline.cli._shown import data_stream
-from nearline._atomic.whole import WriteError, check_place, put, scratch, written_whole
 
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 Write = Callable[[list[Any]], Any]

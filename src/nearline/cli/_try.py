@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from nearline import __version__, num_threads
+from nearline._records.visible import visible
+from nearline._records.words import many
 from nearline.cli._ending import Ending
 from nearline.cli._errors import STOPPED, TooShortError, UsageError, as_usage, check_least
 from nearline.cli._numbers import ContestRows, FileRows
@@ -24,12 +26,10 @@ from nearline.data import DataError, Table
 from nearline.estimators import KNeighborsClassifier
 from nearline.selection.families import families
 from nearline.selection.leaderboard import OPTIMISTIC
-from nearline.selection.opened import Opened, fingerprint
+from nearline.selection.locked_test import LockedTest, fingerprint
 from nearline.selection.openings import check_record
 from nearline.selection.scoring import as_scorers
 from nearline.selection.try_all import InterruptedFitWarning, LeakageWarning, TimeLimitError, TryThemAll
-from nearline._records.visible import visible
-from nearline._records.words import many
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def run_try(request: Request) -> int:
         calibrate="needed",  # so that the model that is saved answers --proba
         time_limit=request.time_limit,
         progress="auto" if sys.stderr.isatty() and not (request.quiet or request.json) else "silent",
-        seed=request.random_state,
+        random_state=request.random_state,
     )
     began = time.perf_counter()
     with num_threads(request.jobs) if request.jobs else nullcontext(), warnings.catch_warnings():
@@ -174,7 +174,7 @@ def _facts(
     request: Request,
     table: Table,
     contest: TryThemAll,
-    result: Opened | None,
+    result: LockedTest | None,
     seconds: float,
     rows: ContestRows,
 ) -> dict[str, Any]:
@@ -224,7 +224,7 @@ def _facts(
     }
 
 
-def _test_facts(result: Opened) -> dict[str, Any]:
+def _test_facts(result: LockedTest) -> dict[str, Any]:
     intervals = {name: asdict(interval) for name, interval in result.intervals.items()}
     return {
         "rows": result.n_rows,
@@ -276,7 +276,7 @@ def _fitted(contest: TryThemAll) -> str:
 def _show(
     request: Request,
     contest: TryThemAll,
-    result: Opened | None,
+    result: LockedTest | None,
     seconds: float,
     facts: dict[str, Any],
     rows: ContestRows,

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nearline.predictions import answers_of
+from nearline._records.visible import visible
+from nearline._records.words import many
 from nearline.cli._errors import note
 from nearline.cli._explain import Explainer
 from nearline.cli._output import clean
@@ -28,11 +29,10 @@ from nearline.data import DataError
 from nearline.explain.words import STRONGEST
 from nearline.files import inspect as inspected
 from nearline.files import load
+from nearline.predictions import predictions_of
 from nearline.selection.leaderboard import shown
-from nearline.selection.opened import LockedRows, fingerprint, intervals_of
+from nearline.selection.locked_test import LockedRows, fingerprint, intervals_of
 from nearline.selection.scoring import scorers_for
-from nearline._records.visible import visible
-from nearline._records.words import many
 
 KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}
 EVALUATED = [
@@ -86,7 +86,7 @@ def run_predict(
     with sink(out, names, types, raw=raw) as write:
         for part in chain([first], waiting):
             found += len(part)
-            rows = _answers(explainer, part.X, proba, explain)
+            rows = _predictions(explainer, part.X, proba, explain)
             if proba:
                 aside += sum(_is_aside(row, labels.tolist()) for row in rows)
             if data.is_dir():
@@ -107,7 +107,7 @@ def _is_aside(row: list[Any], labels: list[Any]) -> bool:
     return bool(max(chances) > chances[labels.index(row[0])])
 
 
-def _answers(explainer: Explainer, X: Any, proba: bool, explain: bool) -> list[list[Any]]:
+def _predictions(explainer: Explainer, X: Any, proba: bool, explain: bool) -> list[list[Any]]:
     rows, model = rows_of(X), explainer.model
     lines = [[label] for label in model.predict(rows).tolist()]
     if proba:
@@ -132,15 +132,20 @@ def run_evaluate(model_file: Path, data: Path, reading: Reading, positive: str |
     y = np.asarray(table.y)
     classes = np.unique(np.concatenate([model.classes_, y]))
     codes = np.searchsorted(classes, y)
-    answers = answers_of(model, rows_of(table.X), classes).settled()
+    predictions = predictions_of(model, rows_of(table.X), classes).settled()
     chosen = known.get("positive") if positive is None and len(classes) == 2 else label_of(positive, classes)
     scorers, positive_label = scorers_for(EVALUATED, classes, codes, chosen)
-    intervals = intervals_of(answers, codes, classes, LockedRows(y), scorers)
-    scores = {s.name: s(answers, codes, classes) for s in scorers}
+    intervals = intervals_of(predictions, codes, classes, LockedRows(y), scorers)
+    scores = {s.name: s(predictions, codes, classes) for s in scorers}
     seen = known.get("fingerprint") == fingerprint(table.X, y)
     if as_json:
         ends = {name: asdict(interval) for name, interval in intervals.items()}
-        found = {"rows": len(y), "positive": positive_label, "ranked_by": answers.ranked_by, "scores": scores}
+        found = {
+            "rows": len(y),
+            "positive": positive_label,
+            "ranked_by": predictions.ranked_by,
+            "scores": scores,
+        }
         found |= {"intervals": ends, "seen_in_training": seen}
         print_json(clean(found))
         return
@@ -152,8 +157,8 @@ def run_evaluate(model_file: Path, data: Path, reading: Reading, positive: str |
         score, interval = scores[scorer.name], intervals[scorer.name]
         ends_said = "the model or the rows do not define it" if np.isnan(score) else interval.said()
         print(f"  {visible(scorer.title)} {shown(score)} ({ends_said})")
-    if answers.ranked_by is not None:
-        print(f"  auc, average-precision: rows ranked by {answers.ranked_by}")
+    if predictions.ranked_by is not None:
+        print(f"  auc, average-precision: rows ranked by {predictions.ranked_by}")
 
 
 def run_inspect(model_file: Path, as_json: bool) -> None:

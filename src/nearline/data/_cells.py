@@ -7,12 +7,12 @@ from datetime import time
 from typing import Any
 
 from nearline._arrays.design import Array
-from nearline.data.base import Column, Doubt, polars
+from nearline._records.words import many
 from nearline.data._dialect import DASHES, MARKERS, is_number
 from nearline.data._doubts import GUESSED, LOST, SPOILED, Columns
 from nearline.data._notation import NOTATIONS, Notation, dates_notation, is_coded, numbers_notation, unit_of
 from nearline.data._notation import NUMBERS as NUMBERS_WRITTEN
-from nearline._records.words import many
+from nearline.data.base import Column, Doubt, polars
 
 NUMBERS = ("integer", "number")
 LEAST_GOOD = 10  # numbers in a column that a few other values spoil

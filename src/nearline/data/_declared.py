@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nearline.data.base import DataError, Request, Table, polars
 from nearline.data._cells import Cells
 from nearline.data._files import compression
 from nearline.data._frames import Frame
 from nearline.data._labels import listed
+from nearline.data.base import DataError, Request, Table, polars
 
 MISSING = ("", "?", "<null>")
 

@@ -16,8 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, AnyStr
 
-from nearline.data.base import DataError
 from nearline._records.words import many
+from nearline.data.base import DataError
 
 SAMPLE = 1 << 18  # bytes from which format, encoding and delimiter are found out
 MOST_EXPANDED = 100  # times its own size, beyond the next many bytes, that a file may unpack to

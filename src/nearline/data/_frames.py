@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.data.base import Column, DataError, Description, Request, Schema, Table, polars
-from nearline.data.bins import binned
+from nearline._records.words import worded
 from nearline.data._cells import Cells, ReadColumn, described, type_of, typed
 from nearline.data._labels import brought, counted, listed, matched, near, oddities, place_of, present
-from nearline._records.words import worded
+from nearline.data.base import Column, DataError, Description, Request, Schema, Table, polars
+from nearline.data.bins import binned
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.data.base import DataError
 from nearline.data._files import content
+from nearline.data.base import DataError
 
 # by the third byte; numbers are big-endian
 TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}

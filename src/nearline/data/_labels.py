@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.data.base import DataError
-from nearline.data._dialect import MARKERS
 from nearline._records.words import many
+from nearline.data._dialect import MARKERS
+from nearline.data.base import DataError
 
 UNLABELED = tuple(marker for marker in MARKERS if marker != "None")  # "None" is a class in many a file
 WHOLE = re.compile(r"[+-]?(0|[1-9]\d*)")

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nearline.data.base import DataError, Request
 from nearline._records.words import worded
+from nearline.data.base import DataError, Request
 
 USUAL = 0.9  # share of the lines that must have a label in a way, for the way to be that of the file
 PAIRED = re.compile(r"\s*([A-Za-z]\w*):([A-Za-z]\w*)\s+(?=\S)")  # NUM:dist How far is it?

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 
 from nearline._arrays.design import Array, admitted
-from nearline.data.base import DataError
-from nearline.data._files import FREELY_UNPACKED, MOST_EXPANDED, first_bytes, readable
 from nearline._arrays.sparse import DamagedMatrixError
+from nearline.data._files import FREELY_UNPACKED, MOST_EXPANDED, first_bytes, readable
+from nearline.data.base import DataError
 
 SPARSE = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes of every format
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from nearline.data.base import DataError, polars
 from nearline.data._dialect import SPACES, Dialect, long_fields, records
+from nearline.data.base import DataError, polars
 
 SWALLOWED = 20  # rows in a field by which a quote that was not closed is told from a text
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from nearline.data.base import DataError, Format, Request, Schema, Table
 from nearline.data._files import check_regular, compression, first_bytes, sound
 from nearline.data.arff import Arff
 from nearline.data.arrays import ArrayArchive, ArrayFile, IdxFile
+from nearline.data.base import DataError, Format, Request, Schema, Table
 from nearline.data.delimited import Delimited
 from nearline.data.fasta import Fasta
 from nearline.data.images import ImageFile, ImageFolder

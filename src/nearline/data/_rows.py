@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline.data._labels import brought, counted, matched, oddities, present
 from nearline.data.base import DataError, Description, Request, Schema, Table
 from nearline.data.bins import binned
-from nearline.data._labels import brought, counted, matched, oddities, present
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,13 @@ from zipfile import ZipFile, is_zipfile
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.data.base import DataError, Format, Request, Table
+from nearline._records.words import many, worded
 from nearline.data._files import first_bytes, readable
 from nearline.data._idx import idx_array, is_idx, labels_beside
 from nearline.data._labels import near, place_of
 from nearline.data._numpy import loaded, unpacked
 from nearline.data._rows import Rows
-from nearline._records.words import many, worded
+from nearline.data.base import DataError, Format, Request, Table
 
 ROWS = ("X", "x", "data", "features", "embeddings", "images", "texts", "arr_0")
 LABELS = ("y", "Y", "labels", "label", "target", "targets", "classes", "arr_1")

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from nearline._arrays.design import Array
-from nearline.data.listing import listing
 from nearline._records.words import many
+from nearline.data.listing import listing
 
 SHOWN = 16  # classes that a summary lists
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.data.base import DataError
 from nearline._arrays.targets import quantity_in
 from nearline._records.words import worded
+from nearline.data.base import DataError
 
 
 def binned(

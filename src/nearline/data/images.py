@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.data.base import DataError, Format, Request, Table, library
+from nearline._records.words import many
 from nearline.data._files import first_bytes
 from nearline.data._labels import as_labels, listed
 from nearline.data._rows import Rows
+from nearline.data.base import DataError, Format, Request, Table, library
 from nearline.data.pixels import image_features, known_kind
 from nearline.data.texts import by_class, entries
-from nearline._records.words import many
 
 ENDINGS = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".ppm", ".pgm", ".pbm", ".tif", ".tiff", ".webp")
 BEGINNINGS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*")

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from nearline._arrays.design import Array
-from nearline.data.base import DataError, Format, Request, Schema, Table, polars
+from nearline._records.words import many
 from nearline.data._files import check_lines, compression, content, lines_of, sample_of
 from nearline.data._rows import Rows
-from nearline._records.words import many
+from nearline.data.base import DataError, Format, Request, Schema, Table, polars
 
 LINE = re.compile(r"[^\s:|]+(\s+(qid|\d+):\S+)*\s*(#.*)?")
 VOWPAL = re.compile(r"[^\s|]+\s+\|\w*\s.*")

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nearline.data.base import DataError, Format, Request, Table
+from nearline._records.words import many
 from nearline.data._declared import Attribute, Declared, check_names
 from nearline.data._dialect import DASHES, MARKERS, Dialect, long_fields, records
 from nearline.data._files import sample_of, text_of
 from nearline.data._parse import parsed
+from nearline.data.base import DataError, Format, Request, Table
 from nearline.data.delimited import check_width
-from nearline._records.words import many
 
 TYPES = {
     **dict.fromkeys(("c", "continuous", "n", "numeric"), "number"),

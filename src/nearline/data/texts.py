@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nearline.data.base import DataError, Format, Request, Table
+from nearline._records.words import many
 from nearline.data._dialect import NONE, SPACES, is_number, sniffed
 from nearline.data._files import (
     compression,
@@ -22,7 +22,7 @@ from nearline.data._files import (
 from nearline.data._labels import as_labels, listed
 from nearline.data._line_labels import Way, labeled_side, marked_way, way_of
 from nearline.data._rows import Rows
-from nearline._records.words import many
+from nearline.data.base import DataError, Format, Request, Table
 
 TEXTS = (".txt", ".text")
 MOST_NAMES = 1_000_000  # in one folder

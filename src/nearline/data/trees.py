@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from nearline.data.base import DataError, Format, Request, Table
+from nearline._records.words import worded
 from nearline.data._files import compression, sample_of, text_of
 from nearline.data._labels import listed
 from nearline.data._rows import Rows
+from nearline.data.base import DataError, Format, Request, Table
 from nearline.kernels.tree import Tree
-from nearline._records.words import worded
 
 LABELED = re.compile(r"([^\t(]*)\t\s*(\(.*)", re.DOTALL)
 NAMED = re.compile(r"\|BT:([^|]*)\|(.*?)\|ET\|")

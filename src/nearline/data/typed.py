@@ -7,7 +7,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from nearline.data.base import DataError, Format, Request, Table, polars
 from nearline.data._files import (
     FREELY_UNPACKED,
     MOST_EXPANDED,
@@ -20,6 +19,7 @@ from nearline.data._files import (
     sample_of,
 )
 from nearline.data._frames import Frame, following
+from nearline.data.base import DataError, Format, Request, Table, polars
 
 MOST_KEYS = 5000  # of JSON objects
 MOST_CELLS = 10**8

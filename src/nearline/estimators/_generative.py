@@ -10,10 +10,10 @@ import scipy.sparse as sp
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 
 from nearline._arrays.design import Array, Design, is_sparse
-from nearline.estimators.linear import LinearModel
-from nearline._records.kept import Numbers, Plain, kept
-from nearline._parallel.tiles import groups, map_tiles, steps
 from nearline._arrays.validation import check_weights, validate_data
+from nearline._parallel.tiles import groups, map_tiles, steps
+from nearline._records.kept import Numbers, Plain, kept
+from nearline.estimators.linear import LinearModel
 
 
 def row_blocks(shape: tuple[int, int], *, budget: int = 1 << 18) -> Iterator[slice]:

@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 import nearline._parallel.threads  # noqa: F401  (threadpoolctl, which scikit-learn has loaded by now, learns of the core)
 from nearline._arrays.design import Array, Design
+from nearline._arrays.validation import check_weights, validate_data
+from nearline._records.habits import TranslatesHabits
 from nearline._records.kept import Labels, kept
 from nearline._records.parameters import HoldsParametrized
-from nearline._arrays.validation import check_weights, validate_data
 
 
 def encoded(y: Array) -> tuple[Array, Array]:
@@ -34,7 +35,7 @@ def class_weights(class_weight: Any, classes: Array, y: Array) -> Array:
 
 
 @kept(classes_=Labels())
-class Classifier(HoldsParametrized, ClassifierMixin, BaseEstimator):
+class Classifier(TranslatesHabits, HoldsParametrized, ClassifierMixin, BaseEstimator):
     """Base of the classifiers: turns what users give into (X, targets, weights) and back into their labels."""
 
     accept_sparse: ClassVar[bool] = True

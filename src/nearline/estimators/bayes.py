@@ -1,4 +1,4 @@
-"""Naive Bayes (SPEC E10): features independent given the class. Multinomial, Bernoulli and Gaussian."""
+"""Naive Bayes: features independent given the class. Multinomial, Bernoulli and Gaussian."""
 
 from abc import ABC
 from typing import Any
@@ -7,6 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from nearline._arrays.design import Array, Design, is_sparse
+from nearline._parallel.tiles import map_tiles
+from nearline._records.kept import Flag, Numbers, OrNone, Perhaps, Real, kept, require
 from nearline.estimators._explained import OfFeatures, log_densities
 from nearline.estimators._generative import (
     OnlineGenerative,
@@ -16,9 +18,7 @@ from nearline.estimators._generative import (
     class_sums,
     row_blocks,
 )
-from nearline._records.kept import Flag, Numbers, OrNone, Perhaps, Real, kept, require
 from nearline.scores import decisive
-from nearline._parallel.tiles import map_tiles
 
 _NO_ZERO = "Without smoothing an unseen feature has probability 0 and its logarithm is infinite; try 1e-10."
 

@@ -1,4 +1,4 @@
-"""Classifiers by class means (SPEC E10): linear discriminant analysis and nearest centroid."""
+"""Classifiers by class means: linear discriminant analysis and nearest centroid."""
 
 from typing import Any, ClassVar, Self
 
@@ -6,6 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from nearline._arrays.design import Array, Design, is_sparse
+from nearline._parallel.tiles import single_threaded_blas
+from nearline._records.kept import Numbers, OneOf, Perhaps, Plain, kept, require
 from nearline.estimators._covariance import SharedCovariance, ledoit_wolf
 from nearline.estimators._explained import OfFeatures, absolute
 from nearline.estimators._generative import (
@@ -16,8 +18,6 @@ from nearline.estimators._generative import (
     row_blocks,
 )
 from nearline.estimators.linear import LinearModel
-from nearline._records.kept import Numbers, OneOf, Perhaps, Plain, kept, require
-from nearline._parallel.tiles import single_threaded_blas
 
 
 @kept(

@@ -1,4 +1,4 @@
-"""GaussianProcessClassifier: logistic likelihood, Laplace's approximation (SPEC G5)."""
+"""GaussianProcessClassifier: logistic likelihood, Laplace's approximation."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -6,11 +6,11 @@ from typing import Any, Self
 import numpy as np
 
 from nearline._arrays.design import Array, owned
+from nearline._records.explanation import Contributions
+from nearline._records.kept import Instance, Numbers, Real, Whole, kept, require
 from nearline.decision import decide
 from nearline.estimators._explained import by_class, expanded
 from nearline.estimators.kernel_base import MEMORY, KernelModel, count
-from nearline._records.explanation import Contributions
-from nearline._records.kept import Instance, Numbers, Real, Whole, kept, require
 from nearline.scores import KernelScore, decisive
 
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(32)  # of the normal distribution

@@ -1,4 +1,4 @@
-"""What kernel machines share: items in, one Gram matrix, an expansion out (SPEC G5)."""
+"""What kernel machines share: items in, one Gram matrix, an expansion out."""
 
 from typing import Any
 
@@ -6,16 +6,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from nearline._arrays.design import Array
-from nearline.decision import decide
-from nearline.estimators.base import Classifier, class_weights, encoded
-from nearline.estimators._explained import by_class, expanded
+from nearline._arrays.validation import check_weights
 from nearline._records.explanation import Contributions
 from nearline._records.kept import Instance, Named, Numbers, Real, kept, require
+from nearline.decision import decide
+from nearline.estimators._explained import by_class, expanded
+from nearline.estimators.base import Classifier, class_weights, encoded
 from nearline.kernels import Kernel, as_kernel
-from nearline.kernels.held import widths
 from nearline.kernels.gram import MEMORY, Gram
+from nearline.kernels.held import widths
 from nearline.scores import KernelScore
-from nearline._arrays.validation import check_weights
 
 
 def _of_its_items(model: "KernelModel") -> None:

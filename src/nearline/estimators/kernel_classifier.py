@@ -1,4 +1,4 @@
-"""KernelClassifier: a kernel, a loss, a solver. What linear models do with features, with those of a kernel (SPEC G5)."""
+"""KernelClassifier: a kernel, a loss, a solver. What linear models do with features, with those of a kernel."""
 
 from typing import Any, Self
 
@@ -6,8 +6,20 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from nearline._arrays.design import Array
+from nearline._records.kept import (
+    AnyOf,
+    Flag,
+    Instance,
+    Named,
+    OrNone,
+    Plain,
+    Real,
+    Whole,
+    Word,
+    kept,
+    require,
+)
 from nearline.estimators.kernel_base import MEMORY, KernelScoring
-from nearline._records.kept import AnyOf, Flag, Instance, Named, OrNone, Plain, Real, Whole, Word, kept, require
 from nearline.kernels.gram import Gram
 from nearline.losses import BINARY, LOSSES, Loss
 from nearline.risk import KernelRisk, named
@@ -36,7 +48,7 @@ def _probabilities_of_classes(model: "KernelClassifier") -> None:
 @kept(
     loss=Named(lambda loss: named(loss, LOSSES, Loss, "loss"), Loss),
     alpha=Plain(),
-    bias=Flag(),
+    fit_intercept=Flag(),
     class_weight=Plain(),
     solver=AnyOf((Word(), Instance(Method))),
     tol=Real(),
@@ -58,7 +70,7 @@ class KernelClassifier(KernelScoring):
         of separate columns (logistic, hinge, squared hinge, squared) are one-vs-rest above two classes. Two classes use
         one score.
     alpha : strength of the penalty, > 0; "1/n" is one over the sum of the weights.
-    bias : whether b is fitted; it is never penalized.
+    fit_intercept : whether b is fitted; it is never penalized.
     class_weight : None, "balanced" or {label: weight}.
     solver : "auto", "smo", "newton" or "closed-form" on the Gram matrix, or any of ``nearline.SOLVERS``, which then works on
         coordinates of the items whose inner products are the kernel (a pivoted Cholesky factor).
@@ -92,7 +104,7 @@ class KernelClassifier(KernelScoring):
         loss: Any = "softmax",
         alpha: float | str = "1/n",
         *,
-        bias: bool = True,
+        fit_intercept: bool = True,
         class_weight: Any = None,
         solver: Any = "auto",
         tol: float = 1e-4,
@@ -101,7 +113,7 @@ class KernelClassifier(KernelScoring):
         self.kernel = kernel
         self.loss = loss
         self.alpha = alpha
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.solver = solver
         self.tol = tol
@@ -126,7 +138,7 @@ class KernelClassifier(KernelScoring):
         """What a risk is made of, beside the items."""
         n_classes, loss = len(self.classes_), named(self.loss, LOSSES, Loss, "loss")
         self.loss_ = BINARY.get(type(loss), loss) if n_classes == 2 else loss
-        asked = {"loss": self.loss_, "alpha": self.alpha, "bias": self.bias, "n_classes": n_classes}
+        asked = {"loss": self.loss_, "alpha": self.alpha, "bias": self.fit_intercept, "n_classes": n_classes}
         return {"targets": targets, "weights": weights, **asked}
 
     def _keep(self, alpha: float, solution: Solution) -> None:

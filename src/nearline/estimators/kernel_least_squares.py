@@ -1,22 +1,22 @@
-"""KernelLeastSquares: ridge on coded labels in the space of a kernel's features (SPEC G5)."""
+"""KernelLeastSquares: ridge on coded labels in the space of a kernel's features."""
 
 from typing import Any, Self
 
 import numpy as np
 
+from nearline._records.kept import Flag, Numbers, OrNone, Perhaps, Plain, Real, kept
 from nearline.estimators.kernel_base import MEMORY, KernelScoring
 from nearline.estimators.least_squares import checked_alphas, keep_best, one_alpha
-from nearline._records.kept import Flag, Numbers, OrNone, Perhaps, Plain, Real, kept
 from nearline.losses import Squared
-from nearline.risk.params import Params
 from nearline.risk import KernelRisk
+from nearline.risk.params import Params
 from nearline.scores import KernelScore
 from nearline.solvers.gram_ridge import GramRidge
 
 
 @kept(
     alpha=Plain(),
-    bias=Flag(),
+    fit_intercept=Flag(),
     class_weight=Plain(),
     scoring=Plain(),
     alpha_=Real(least=0.0),
@@ -35,7 +35,7 @@ class KernelLeastSquares(KernelScoring):
     ----------
     kernel : as in :class:`KernelSVM`.
     alpha : a number >= 0, "1/n" (one over the sum of the weights), or a sequence of numbers to choose from.
-    bias : whether b is fitted; it is never penalized.
+    fit_intercept : whether b is fitted; it is never penalized.
     class_weight : None, "balanced" or {label: weight}.
     scoring : what leave-one-out maximizes: None is minus the mean squared error, else a scorer of scikit-learn that
         needs labels or scores.
@@ -62,14 +62,14 @@ class KernelLeastSquares(KernelScoring):
         kernel: Any = "rbf",
         alpha: Any = "1/n",
         *,
-        bias: bool = True,
+        fit_intercept: bool = True,
         class_weight: Any = None,
         scoring: Any = None,
         memory: float = MEMORY,
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.scoring = scoring
         self.memory = memory
@@ -86,7 +86,7 @@ class KernelLeastSquares(KernelScoring):
             loss=Squared(),
             alpha=alphas[0],
             weights=weights[used],
-            bias=self.bias,
+            bias=self.fit_intercept,
             n_classes=len(self.classes_),
         )
         for name in ("alphas_", "loo_score_", "loo_scores_"):  # of an earlier fit

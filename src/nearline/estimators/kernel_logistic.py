@@ -1,10 +1,10 @@
-"""KernelLogisticRegression: logistic or softmax regression in the space of a kernel's features (SPEC G5)."""
+"""KernelLogisticRegression: logistic or softmax regression in the space of a kernel's features."""
 
 from typing import Any, Self
 
+from nearline._records.kept import OrNone, Real, Whole, kept
 from nearline.estimators.kernel_base import MEMORY
 from nearline.estimators.kernel_classifier import KernelClassifier
-from nearline._records.kept import OrNone, Real, Whole, kept
 from nearline.kernels.landmarks import Landmarks, some_landmarks
 from nearline.risk import Risk
 from nearline.scores import KernelScore
@@ -15,7 +15,7 @@ from nearline.solvers import minimize
     loss=None,
     solver=None,
     rank=OrNone(Whole(1)),
-    seed=Whole(),
+    random_state=Whole(),
     residual_=Real(wild=True),
 )
 class KernelLogisticRegression(KernelClassifier):
@@ -29,12 +29,12 @@ class KernelLogisticRegression(KernelClassifier):
     ----------
     kernel : as in :class:`KernelSVM`.
     alpha : strength of the penalty, > 0; "1/n" is one over the sum of the weights.
-    bias : whether b is fitted; it is never penalized.
+    fit_intercept : whether b is fitted; it is never penalized.
     class_weight : None, "balanced" or {label: weight}.
     rank : largest number of coordinates; None is as many as there are items, or 2,000 if the Gram matrix does not fit.
     tol : certified duality gap to reach, relative to the risk: P - D <= tol P.
     memory : bytes that the Gram matrix may take.
-    seed : decides which items are landmarks, if not all are.
+    random_state : decides which items are landmarks, if not all are.
 
     Attributes
     ----------
@@ -63,21 +63,21 @@ class KernelLogisticRegression(KernelClassifier):
         kernel: Any = "rbf",
         alpha: float | str = "1/n",
         *,
-        bias: bool = True,
+        fit_intercept: bool = True,
         class_weight: Any = None,
         rank: int | None = None,
         tol: float = 1e-4,
         memory: float = MEMORY,
-        seed: int = 0,
+        random_state: int = 0,
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.rank = rank
         self.tol = tol
         self.memory = memory
-        self.seed = seed
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the scores; sample weights count as repetitions of items."""
@@ -92,7 +92,7 @@ class KernelLogisticRegression(KernelClassifier):
             )
         else:
             self._fit_landmarks(
-                some_landmarks(self.kernel_, items, self.rank or 2000, self.seed), items, asked
+                some_landmarks(self.kernel_, items, self.rank or 2000, self.random_state), items, asked
             )
         self.solution_.warn(self.tol, None)
         return self

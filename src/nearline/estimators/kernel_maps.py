@@ -1,4 +1,4 @@
-"""Nystroem and RandomFourierFeatures: few numbers whose inner products are about a kernel's (SPEC G6)."""
+"""Nystroem and RandomFourierFeatures: few numbers whose inner products are about a kernel's."""
 
 from abc import ABC, abstractmethod
 from typing import Any, Self
@@ -8,28 +8,31 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from nearline._arrays.design import Array
+from nearline._arrays.validation import validate_data
+from nearline._records.habits import TranslatesHabits
 from nearline._records.kept import Instance, Named, Numbers, Plain, Real, Whole, kept, require
+from nearline._records.parameters import HoldsParametrized
 from nearline.kernels import RBF, Kernel, as_kernel
 from nearline.kernels.held import widths
 from nearline.kernels.landmarks import Landmarks, some_landmarks
-from nearline._records.parameters import HoldsParametrized
-from nearline._arrays.validation import validate_data
 
 SAMPLE = 500  # rows on which the error of the approximation is measured
 
 
 @kept(
     n_components=Whole(1),
-    seed=Whole(),
+    random_state=Whole(),
     kernel_=Instance(Kernel),
     n_components_=Whole(1),
     error_=Real(wild=True),
 )
-class KernelMap(HoldsParametrized, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class KernelMap(
+    TranslatesHabits, HoldsParametrized, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC
+):
     """What the maps share: items in, rows of numbers out, and how far their products are from the kernel's."""
 
     n_components: int
-    seed: int
+    random_state: int
     kernel_: Kernel
     error_: float
 
@@ -53,7 +56,7 @@ class KernelMap(HoldsParametrized, ClassNamePrefixFeaturesOutMixin, TransformerM
     def _measure(self, items: Any) -> None:
         """Root mean square of K - Z Z^T over pairs of at most 500 training items, relative to that of K."""
         n = int(items.shape[0])
-        rows = np.sort(np.random.default_rng(self.seed).permutation(n)[:SAMPLE])
+        rows = np.sort(np.random.default_rng(self.random_state).permutation(n)[:SAMPLE])
         K, Z = self.kernel_.among(items[rows]).astype(np.float64), self._mapped(items[rows])
         size = float(np.linalg.norm(K))
         self.error_ = float(np.linalg.norm(K - Z @ Z.T)) / size if size > 0 else 0.0
@@ -105,7 +108,7 @@ class Nystroem(KernelMap):
     ----------
     kernel : any kernel, of vectors, strings or trees.
     n_components : items to draw at most.
-    seed : decides which.
+    random_state : decides which.
 
     Attributes
     ----------
@@ -123,10 +126,10 @@ class Nystroem(KernelMap):
     ((150, 40), True)
     """
 
-    def __init__(self, kernel: Any = "rbf", n_components: int = 500, *, seed: int = 0) -> None:
+    def __init__(self, kernel: Any = "rbf", n_components: int = 500, *, random_state: int = 0) -> None:
         self.kernel = kernel
         self.n_components = n_components
-        self.seed = seed
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the items."""
@@ -136,7 +139,7 @@ class Nystroem(KernelMap):
             raise ValueError("Nystroem needs a kernel that can be computed, not a precomputed Gram matrix.")
         items = self._checked(X, kernel, reset=True)
         self.kernel_ = kernel.fitted(items)
-        self.landmarks_ = some_landmarks(self.kernel_, items, self.n_components, self.seed)
+        self.landmarks_ = some_landmarks(self.kernel_, items, self.n_components, self.random_state)
         self.n_components_ = len(self.landmarks_.rows)
         self.residual_ = self.landmarks_.residual
         self._measure(items)
@@ -165,7 +168,7 @@ class RandomFourierFeatures(KernelMap):
     ----------
     gamma : a number > 0, "scale" or "median", as in :class:`nearline.kernels.RBF`.
     n_components : numbers for each row, even (half cosines, half sines).
-    seed : decides V.
+    random_state : decides V.
 
     Attributes
     ----------
@@ -183,10 +186,12 @@ class RandomFourierFeatures(KernelMap):
 
     kernel_: RBF
 
-    def __init__(self, gamma: float | str = "scale", n_components: int = 500, *, seed: int = 0) -> None:
+    def __init__(
+        self, gamma: float | str = "scale", n_components: int = 500, *, random_state: int = 0
+    ) -> None:
         self.gamma = gamma
         self.n_components = n_components
-        self.seed = seed
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the frequencies."""
@@ -196,7 +201,7 @@ class RandomFourierFeatures(KernelMap):
         self.kernel_ = kernel.fitted(items)
         half = -(-self.n_components // 2)
         scale = np.sqrt(2.0 * self.kernel_._gamma)
-        rng = np.random.default_rng(self.seed)
+        rng = np.random.default_rng(self.random_state)
         self.frequencies_ = scale * rng.standard_normal((half, items.shape[1]))
         self.n_components_ = 2 * half
         self._measure(items)

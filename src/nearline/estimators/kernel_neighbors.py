@@ -1,13 +1,13 @@
-"""KernelNeighborsClassifier: k nearest neighbors by the distance that a kernel induces (SPEC F3, G5)."""
+"""KernelNeighborsClassifier: k nearest neighbors by the distance that a kernel induces."""
 
 from typing import Any, Self
 
 import numpy as np
 
 from nearline._arrays.design import Array, owned
+from nearline._records.kept import Anything, Named, Numbers, Whole, kept, require
 from nearline.estimators.kernel_base import KernelModel, count
 from nearline.estimators.neighbors import KNeighborsClassifier
-from nearline._records.kept import Anything, Named, Numbers, Whole, kept, require
 from nearline.kernels.held import check_items
 from nearline.neighbors.ballots import Boundary, as_boundary
 from nearline.neighbors.explanation import Votes

@@ -1,12 +1,12 @@
-"""KernelPerceptron: the perceptron rule in the space of a kernel's features (SPEC G5)."""
+"""KernelPerceptron: the perceptron rule in the space of a kernel's features."""
 
 from typing import Any, Self
 
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.estimators.kernel_base import MEMORY, KernelScoring
 from nearline._records.kept import Flag, ListOf, Numbers, Whole, kept
+from nearline.estimators.kernel_base import MEMORY, KernelScoring
 from nearline.scores import KernelScore
 from nearline.solvers.perceptron import least_cycles, no_longer_helps
 
@@ -14,7 +14,7 @@ from nearline.solvers.perceptron import least_cycles, no_longer_helps
 @kept(
     averaged=Flag(),
     max_iter=Whole(1),
-    seed=Whole(),
+    random_state=Whole(),
     mistakes_=ListOf(Whole()),
     support_=Numbers(("n",), "whole numbers", least=0),
     n_iter_=Whole(),
@@ -34,7 +34,7 @@ class KernelPerceptron(KernelScoring):
     averaged : keep the mean of all A that the rule went through, one for each item seen, where no epoch was without a
         mistake; else the last A.
     max_iter : epochs at most.
-    seed : decides the order of the items.
+    random_state : decides the order of the items.
     memory : bytes that the Gram matrix may take.
 
     Attributes
@@ -59,13 +59,13 @@ class KernelPerceptron(KernelScoring):
         *,
         averaged: bool = True,
         max_iter: int = 100,
-        seed: int = 0,
+        random_state: int = 0,
         memory: float = MEMORY,
     ) -> None:
         self.kernel = kernel
         self.averaged = averaged
         self.max_iter = max_iter
-        self.seed = seed
+        self.random_state = random_state
         self.memory = memory
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -87,7 +87,7 @@ class KernelPerceptron(KernelScoring):
         one = n_classes == 2
         A, summed = (np.zeros((len(targets), 1 if one else n_classes)) for _ in range(2))
         F = np.zeros_like(A)
-        rng = np.random.default_rng(self.seed)
+        rng = np.random.default_rng(self.random_state)
         self.mistakes_, seen = [], 0
         for _ in range(self.max_iter):
             wrong = 0

@@ -1,14 +1,14 @@
-"""KernelSVM: the support vector machine in the space of a kernel's features (SPEC G5, D12)."""
+"""KernelSVM: the support vector machine in the space of a kernel's features."""
 
 from typing import Any, Self
 
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.kept import Numbers, OneOf, OrNone, Plain, Real, Whole, kept, require
 from nearline.decision import decide
 from nearline.estimators.kernel_base import MEMORY, KernelScoring
 from nearline.estimators.pairs import Pairs
-from nearline._records.kept import Numbers, OneOf, OrNone, Plain, Real, Whole, kept, require
 from nearline.risk import KernelRisk
 from nearline.scores import KernelScore
 from nearline.solvers.kernel import Together, minimize_together, two_class_risks

@@ -1,4 +1,4 @@
-"""LeastSquaresClassifier: targets in {-1, +1} or 1-of-K fitted by least squares in closed form (SPEC E1, D1)."""
+"""LeastSquaresClassifier: targets in {-1, +1} or 1-of-K fitted by least squares in closed form."""
 
 import numbers
 from typing import Any, Self
@@ -6,12 +6,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.metrics import check_scoring
 
-from nearline.predictions import Answers, Foretold, judgement
 from nearline._arrays.design import Array
+from nearline._records.kept import Numbers, Perhaps, Plain, kept
 from nearline.decision import decide
 from nearline.estimators.linear import LinearClassifier
-from nearline._records.kept import Numbers, Perhaps, Plain, kept
 from nearline.losses import Squared
+from nearline.predictions import Foretold, Predictions, judgement
 from nearline.risk import Risk, checked_alpha, strength
 from nearline.solvers import RidgeFactorization, minimize
 
@@ -42,7 +42,7 @@ class LeastSquaresClassifier(LinearClassifier):
     ----------
     alpha : a number >= 0, "1/n" (that is 1 / S, the 1 of scikit-learn's Ridge, which has S alpha), or a sequence of
         numbers to choose from by leave-one-out (a refit on n - 1 rows at the same alpha).
-    bias : whether b is fitted; it is never penalized.
+    fit_intercept : whether b is fitted; it is never penalized.
     class_weight : None, "balanced" or {label: weight}.
     scoring : what leave-one-out maximizes: None is minus the mean squared error of the scores, else any scorer of
         scikit-learn that needs labels or scores ("accuracy", "roc_auc", ...). Of equally good ones the largest alpha
@@ -84,13 +84,13 @@ class LeastSquaresClassifier(LinearClassifier):
         self,
         alpha: Any = "1/n",
         *,
-        bias: bool = True,
+        fit_intercept: bool = True,
         class_weight: Any = None,
         scoring: Any = None,
         tol: float = 1e-4,
     ) -> None:
         self.alpha = alpha
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.scoring = scoring
         self.tol = tol
@@ -106,14 +106,14 @@ class LeastSquaresClassifier(LinearClassifier):
             regularizer=self.regularizer,
             alpha=alphas[0],
             weights=weights,
-            bias=self.bias,
+            bias=self.fit_intercept,
             n_classes=len(self.classes_),
         )
         start = None
         self.alpha_ = alphas[0]
         if not one_alpha(self.alpha):
             codes = Squared().codes(risk.targets, risk.n_outputs)
-            factors = RidgeFactorization(risk.X, codes, weights, bias=self.bias)
+            factors = RidgeFactorization(risk.X, codes, weights, bias=self.fit_intercept)
             given = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
             self._choose(factors, alphas, targets, given)
             risk, start = risk.with_alpha(self.alpha_), factors.solution(self.alpha_)
@@ -164,9 +164,9 @@ def score_of(
 ) -> float:
     """What a scorer of scikit-learn says of scores (n, K) for class numbers (n,)."""
     labels = decide(scores, np.arange(len(classes)))
-    answers = Answers(labels, len(classes), scores[:, 0] if scores.shape[1] == 1 else scores)
+    predictions = Predictions(labels, len(classes), scores[:, 0] if scores.shape[1] == 1 else scores)
     try:
-        foretold = Foretold(answers, classes)
+        foretold = Foretold(predictions, classes)
         scorer = check_scoring(foretold, scoring=scoring)
         return judgement(scorer, foretold, targets, weights)
     except AttributeError as error:

@@ -7,9 +7,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from nearline._arrays.design import Array, Design
-from nearline.decision import decide
-from nearline.estimators.base import Classifier, class_weights, encoded
-from nearline.estimators._explained import OfFeatures, by_class, contributions, linear
+from nearline._arrays.validation import check_weights, validate_data
 from nearline._records.explanation import Contributions
 from nearline._records.kept import (
     AnyOf,
@@ -27,14 +25,16 @@ from nearline._records.kept import (
     kept,
     require,
 )
+from nearline.decision import decide
+from nearline.estimators._explained import OfFeatures, by_class, contributions, linear
+from nearline.estimators.base import Classifier, class_weights, encoded
 from nearline.losses import BINARY, JOINT, LOSSES, Loss
-from nearline.risk.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import Risk, named, strength
+from nearline.risk.params import Params
 from nearline.scores import LinearScore
 from nearline.solvers import RULES, SGD, SOLVERS, Solution, Solver, minimize
-from nearline.solvers.sgd import Progress
-from nearline._arrays.validation import check_weights, validate_data
+from nearline.solvers.sgd import DescentProgress
 
 MULTICLASS = ("auto", "joint", "one-vs-rest")
 
@@ -108,7 +108,7 @@ class LinearModel(Classifier):
         return weights * class_weights(self.class_weight, self.classes_, self.classes_)[targets]
 
     def strongest_features(self, k: int = 10, names: Any = None) -> dict[Any, list[tuple[Any, float]]]:
-        """For each class the k features of the largest weights (SPEC E14): words for text, columns for tables."""
+        """For each class the k features of the largest weights: words for text, columns for tables."""
         check_is_fitted(self)
         default = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
         names = np.asarray(default if names is None else names)
@@ -149,14 +149,14 @@ def _scores_of_classes(model: "LinearClassifier") -> None:
     regularizer=Named(lambda penalty: named(penalty, REGULARIZERS, Regularizer, "regularizer"), Regularizer),
     alpha=Plain(),
     multiclass=OneOf(MULTICLASS),
-    bias=Flag(),
+    fit_intercept=Flag(),
     class_weight=Plain(),
     solver=AnyOf((Word(), Instance(Solver))),
     tol=Real(),
     warm_start=Flag(),
     coef_=Numbers(("K", "D")),
     intercept_=Numbers(("K",)),
-    progress_=OrNone(Instance(Progress)),
+    progress_=OrNone(Instance(DescentProgress)),
     solution_=OrNone(Instance(Solution)),
     loss_=Instance(Loss),
     alpha_=Real(least=0.0),
@@ -177,7 +177,7 @@ class LinearClassifier(LinearModel):
     alpha : strength of the regularizer, a number >= 0; "1/n" is one over the sum of the weights, scikit-learn's C = 1
         (its C is 1 / (n alpha)).
     multiclass : "auto" | "joint" | "one-vs-rest"; auto is joint where the loss has a smooth joint form.
-    bias : whether b is fitted; it is never penalized.
+    fit_intercept : whether b is fitted; it is never penalized.
     class_weight : None, "balanced" or {label: weight}.
     solver : "auto", a name from ``nearline.SOLVERS`` or a Solver.
     tol : certified duality gap to reach, relative to the risk: P - D <= tol P.
@@ -214,7 +214,7 @@ class LinearClassifier(LinearModel):
         alpha: float | str = "1/n",
         *,
         multiclass: str = "auto",
-        bias: bool = True,
+        fit_intercept: bool = True,
         class_weight: Any = None,
         solver: Any = "auto",
         tol: float = 1e-4,
@@ -224,7 +224,7 @@ class LinearClassifier(LinearModel):
         self.regularizer = regularizer
         self.alpha = alpha
         self.multiclass = multiclass
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.solver = solver
         self.tol = tol
@@ -281,7 +281,7 @@ class LinearClassifier(LinearModel):
             regularizer=self.regularizer,
             alpha=self.alpha,
             weights=weights,
-            bias=self.bias,
+            bias=self.fit_intercept,
             n_classes=len(self.classes_),
         )
 
@@ -294,7 +294,7 @@ class LinearClassifier(LinearModel):
 
     @available_if(lambda self: self.online)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """One pass of stochastic gradient descent over new rows (SPEC E12).
+        """One pass of stochastic gradient descent over new rows.
 
         It goes on from a fitted model, or from zero: then the first call needs all ``classes``.
 
@@ -333,7 +333,7 @@ class LinearClassifier(LinearModel):
             regularizer=self.regularizer,
             alpha=self.alpha_,
             weights=weights,
-            bias=self.bias,
+            bias=self.fit_intercept,
         )
         self.coef_, self.intercept_ = params.W.astype(X.dtype), params.b.astype(X.dtype)
         self.solver_ = sgd.name
@@ -390,7 +390,7 @@ class LinearClassifier(LinearModel):
 
 @kept(loss=None)
 class LogisticRegression(LinearClassifier):
-    """Logistic regression: log(1 + exp(-y f)) for two classes, softmax cross-entropy for more (SPEC E2, E5).
+    """Logistic regression: log(1 + exp(-y f)) for two classes, softmax cross-entropy for more.
 
     Parameters are those of :class:`LinearClassifier`; ``multiclass="one-vs-rest"`` fits K two-class models instead.
 
@@ -412,7 +412,7 @@ class LogisticRegression(LinearClassifier):
         regularizer: Any = "l2",
         *,
         multiclass: str = "auto",
-        bias: bool = True,
+        fit_intercept: bool = True,
         class_weight: Any = None,
         solver: Any = "auto",
         tol: float = 1e-4,
@@ -421,7 +421,7 @@ class LogisticRegression(LinearClassifier):
         self.alpha = alpha
         self.regularizer = regularizer
         self.multiclass = multiclass
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.solver = solver
         self.tol = tol
@@ -430,7 +430,7 @@ class LogisticRegression(LinearClassifier):
 
 @kept(loss=None, multiclass=None, multilabel_=Perhaps(Flag()))
 class SparsemaxClassifier(LinearClassifier):
-    """Sparsemax regression (SPEC B12, E8): probabilities that can be exactly 0.
+    """Sparsemax regression: probabilities that can be exactly 0.
 
     ``y`` may also be a label indicator matrix (n, C), one or more labels a row; ``predict`` then gives the labels of
     positive probability, as an indicator matrix.
@@ -454,7 +454,7 @@ class SparsemaxClassifier(LinearClassifier):
         alpha: float | str = "1/n",
         regularizer: Any = "l2",
         *,
-        bias: bool = True,
+        fit_intercept: bool = True,
         class_weight: Any = None,
         solver: Any = "auto",
         tol: float = 1e-4,
@@ -462,7 +462,7 @@ class SparsemaxClassifier(LinearClassifier):
     ) -> None:
         self.alpha = alpha
         self.regularizer = regularizer
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.solver = solver
         self.tol = tol
@@ -499,7 +499,7 @@ class SparsemaxClassifier(LinearClassifier):
             regularizer=self.regularizer,
             alpha=self.alpha,
             weights=weights,
-            bias=self.bias,
+            bias=self.fit_intercept,
         )
         self._keep(risk, minimize(risk, self.solver, self._start(risk), tol=self.tol))
         self.solution_.warn(self.tol, self._limit)

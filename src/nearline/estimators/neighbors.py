@@ -1,4 +1,4 @@
-"""k nearest neighbors: votes for classes, means of targets (SPEC F1, F2, F4, F5, F6)."""
+"""k nearest neighbors: votes for classes, means of targets."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from nearline._arrays.design import Array
+from nearline._arrays.validation import validate_data
+from nearline._records.kept import Flag, Instance, Labels, Named, Numbers, kept, require
 from nearline.estimators.base import encoded
 from nearline.estimators.neighbors_base import ROWS, NeighborsModel
-from nearline._records.kept import Flag, Instance, Labels, Named, Numbers, kept, require
 from nearline.neighbors.ballots import Boundary, as_boundary
 from nearline.neighbors.explanation import Voters, Votes
 from nearline.neighbors.vote import Decision, Electorate, Ties, Vote, as_ties, voters
 from nearline.neighbors.weights import VoteWeights, as_weights
-from nearline._arrays.validation import validate_data
 
 
 def _of_its_classes(model: "KNeighborsClassifier") -> None:
@@ -158,7 +158,7 @@ def _of_its_targets(model: "KNeighborsRegressor") -> None:
     links=_of_its_targets,
 )
 class KNeighborsRegressor(RegressorMixin, NeighborsModel):
-    """The mean of the targets of the k nearest training rows, one or several targets a row (SPEC F5).
+    """The mean of the targets of the k nearest training rows, one or several targets a row.
 
         f(x) = sum_i s_i v(d_i) y_i / sum_i s_i v(d_i)
 

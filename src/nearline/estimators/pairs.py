@@ -1,4 +1,4 @@
-"""Pairs: many classes by one two-class problem for each pair: votes, ties, coupled probabilities (SPEC E9)."""
+"""Pairs: many classes by one two-class problem for each pair: votes, ties, coupled probabilities."""
 
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Perceptron: the classifier that learns from mistakes alone (SPEC E3, E6, E12)."""
+"""Perceptron: the classifier that learns from mistakes alone."""
 
 import warnings
 from typing import Any, Self
@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from nearline._arrays.design import Array, Design
-from nearline.estimators.linear import LinearModel
+from nearline._arrays.validation import check_weights, validate_data
 from nearline._records.kept import (
     Flag,
     Instance,
@@ -22,10 +22,10 @@ from nearline._records.kept import (
     kept,
     require,
 )
+from nearline.estimators.linear import LinearModel
 from nearline.risk.params import Params
 from nearline.solvers import ConvergenceWarning
 from nearline.solvers.perceptron import MULTICLASS, PerceptronResult, PerceptronRule, perceptron_rule
-from nearline._arrays.validation import check_weights, validate_data
 
 
 def _goes_on(model: "Perceptron") -> None:
@@ -38,9 +38,9 @@ def _goes_on(model: "Perceptron") -> None:
 @kept(
     multiclass=OneOf(MULTICLASS),
     averaged=Flag(),
-    bias=Flag(),
+    fit_intercept=Flag(),
     max_iter=Whole(1),
-    seed=OrNone(Whole()),
+    random_state=OrNone(Whole()),
     class_weight=Plain(),
     warm_start=Flag(),
     intercept_=Numbers(("P",)),
@@ -69,9 +69,9 @@ class Perceptron(LinearModel):
         the largest such f_c only; "one-vs-rest": each class against all others, on its own.
     averaged : whether the weights are the mean over all visits of rows where no cycle was without a mistake (in
         partial_fit: always), not the last ones.
-    bias : whether b is learned (as the weight of a constant feature 1).
+    fit_intercept : whether b is learned (as the weight of a constant feature 1).
     max_iter : largest number of cycles.
-    seed : None: rows in the order given; a number: in an order drawn anew for each cycle.
+    random_state : None: rows in the order given; a number: in an order drawn anew for each cycle.
     class_weight : None, "balanced" or {label: weight}. Weights of classes and rows multiply the corrections.
     warm_start : whether fit starts from the weights where the last one ended.
 
@@ -91,7 +91,7 @@ class Perceptron(LinearModel):
     Examples
     --------
     >>> from nearline import Perceptron
-    >>> model = Perceptron(bias=False).fit([[2.0, 2.0], [2.0, -1.0]], [+1, -1])
+    >>> model = Perceptron(fit_intercept=False).fit([[2.0, 2.0], [2.0, -1.0]], [+1, -1])
     >>> model.coef_, model.mistakes_, bool(model.mistakes_ <= model.bound_)
     (array([[0., 3.]]), 2, True)
     """
@@ -103,17 +103,17 @@ class Perceptron(LinearModel):
         multiclass: str = "joint",
         *,
         averaged: bool = True,
-        bias: bool = True,
+        fit_intercept: bool = True,
         max_iter: int = 1000,
-        seed: int | None = None,
+        random_state: int | None = None,
         class_weight: Any = None,
         warm_start: bool = False,
     ) -> None:
         self.multiclass = multiclass
         self.averaged = averaged
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.max_iter = max_iter
-        self.seed = seed
+        self.random_state = random_state
         self.class_weight = class_weight
         self.warm_start = warm_start
 
@@ -166,9 +166,9 @@ class Perceptron(LinearModel):
             n_classes=len(self.classes_),
             multiclass=self.multiclass,
             weights=weights,
-            bias=self.bias,
+            bias=self.fit_intercept,
             averaged=self.averaged,
-            seed=self.seed,
+            random_state=self.random_state,
             max_iter=max_iter,
             start=start,
             while_it_helps=while_it_helps,

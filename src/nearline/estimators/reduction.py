@@ -1,4 +1,4 @@
-"""What the reductions to two classes share: fitting, votes, ambiguous regions (SPEC E9)."""
+"""What the reductions to two classes share: fitting, votes, ambiguous regions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, has_fit_parameter
 
-from nearline.predictions import log_probabilities_of
 from nearline._arrays.design import Array, is_sparse
-from nearline.estimators.base import Classifier, encoded
-from nearline.estimators._explained import OfProblems, contributions
+from nearline._arrays.validation import check_weights, validate_data
 from nearline._records.explanation import Contributions
 from nearline._records.kept import Instance, ListOf, Numbers, OrNone, Perhaps, is_complete, kept, require
-from nearline._arrays.validation import check_weights, validate_data
+from nearline.estimators._explained import OfProblems, contributions
+from nearline.estimators.base import Classifier, encoded
+from nearline.predictions import log_probabilities_of
 
 ANSWERS = ("decision_function", "predict_proba")
 

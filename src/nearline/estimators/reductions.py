@@ -1,4 +1,4 @@
-"""One-vs-rest and one-vs-one: many classes by any two-class estimator (SPEC E9)."""
+"""One-vs-rest and one-vs-one: many classes by any two-class estimator."""
 
 import numbers
 from typing import Any
@@ -7,12 +7,12 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split
 
-from nearline.predictions import log_of
 from nearline._arrays.design import Array
+from nearline._records.kept import Flag, Numbers, OrNone, Plain, Whole, kept, require
 from nearline.estimators.base import Classifier
 from nearline.estimators.pairs import Pairs, normalized
 from nearline.estimators.reduction import Reduction, base_has
-from nearline._records.kept import Flag, Numbers, OrNone, Plain, Whole, kept, require
+from nearline.predictions import log_of
 
 
 def _each_but_the_reference(model: "OneVsRest") -> None:

@@ -1,15 +1,16 @@
-"""LinearSVM: soft and hard margin, one-vs-rest, Weston-Watkins and Crammer-Singer (SPEC E4, E7)."""
+"""LinearSVM: soft and hard margin, one-vs-rest, Weston-Watkins and Crammer-Singer."""
 
 from typing import Any, Self
 
 import numpy as np
 
 from nearline._arrays.design import Array, Design, is_sparse
-from nearline.estimators.linear import LinearClassifier
+from nearline._records.habits import ours
 from nearline._records.kept import Flag, Numbers, OneOf, OrNone, Perhaps, Real, kept
+from nearline.estimators.linear import LinearClassifier
 from nearline.losses import Loss
-from nearline.risk.params import Params
 from nearline.risk import Risk
+from nearline.risk.params import Params
 from nearline.solvers import Goal, Solution, certified, minimize
 
 ZERO = 1e-12  # a dual variable of at most this is 0 but for rounding
@@ -33,7 +34,7 @@ class LinearSVM(LinearClassifier):
     alpha : strength of the L2 penalty (C of other libraries is 1 / (n alpha)); "1/n" is their C = 1.
     loss : "squared-hinge" or "hinge" (one-vs-rest above two classes), "weston-watkins" or "crammer-singer" (joint).
     hard_margin : require y f >= 1 on every row instead; ``alpha`` is then not used. Rows must be separable.
-    bias, class_weight, solver, tol, warm_start : as in :class:`LinearClassifier`.
+    fit_intercept, class_weight, solver, tol, warm_start : as in :class:`LinearClassifier`.
 
     Attributes
     ----------
@@ -64,7 +65,7 @@ class LinearSVM(LinearClassifier):
         loss: str = "squared-hinge",
         *,
         hard_margin: bool = False,
-        bias: bool = True,
+        fit_intercept: bool = True,
         class_weight: Any = None,
         solver: Any = "auto",
         tol: float = 1e-4,
@@ -73,7 +74,7 @@ class LinearSVM(LinearClassifier):
         self.alpha = alpha
         self.loss = loss
         self.hard_margin = hard_margin
-        self.bias = bias
+        self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.solver = solver
         self.tol = tol
@@ -92,7 +93,7 @@ class LinearSVM(LinearClassifier):
         return self
 
     def _named_loss(self) -> Loss:
-        if self.loss not in LOSSES_OF_SVMS:
+        if ours(self.loss) not in LOSSES_OF_SVMS:
             raise ValueError(
                 f"LinearSVM's loss is one of {', '.join(map(repr, LOSSES_OF_SVMS))}, got {self.loss!r}."
             )
@@ -116,12 +117,12 @@ class LinearSVM(LinearClassifier):
             risk.targets,
             loss=risk.loss if risk.loss.own.slack is not None else "hinge",
             weights=(risk.weights > 0).astype(float),
-            bias=self.bias,
+            bias=self.fit_intercept,
             n_classes=risk.n_classes,
         )
         X = risk.X / radius if center is None else (risk.X - center) / radius
         hinge = Risk(
-            X.astype(np.float64), given.targets, loss=given.loss, weights=given.weights, bias=self.bias,
+            X.astype(np.float64), given.targets, loss=given.loss, weights=given.weights, bias=self.fit_intercept,
             n_classes=given.n_classes,
         )  # fmt: skip
         alpha, start = 0.5, None

@@ -1,4 +1,4 @@
-"""Transfer of anything that neighbors carry: captions, masks, records (SPEC F7)."""
+"""Transfer of anything that neighbors carry: captions, masks, records."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from nearline._arrays.design import Array, admitted, is_sparse
-from nearline.estimators.neighbors_base import ROWS, NeighborsModel
+from nearline._arrays.validation import validate_data
 from nearline._records.kept import Anything, Instance, OrNone, kept, require
+from nearline.estimators.neighbors_base import ROWS, NeighborsModel
 from nearline.neighbors.consensus import Consensus
 from nearline.neighbors.explanation import Votes
 from nearline.neighbors.lists import Ragged
-from nearline._arrays.validation import validate_data
 
 
 def _of_its_payload(model: "NeighborsTransfer") -> None:
@@ -109,15 +109,19 @@ class NeighborsTransfer(NeighborsModel):
         """The k nearest rows behind each payload, with their payloads; each has one vote."""
         distances, indices = self.kneighbors(self._seen(X))
         m, k = indices.shape
-        starts, answers, labels = np.arange(0, (m + 1) * k, k), np.empty(m, object), np.empty(m * k, object)
+        starts, predictions, labels = (
+            np.arange(0, (m + 1) * k, k),
+            np.empty(m, object),
+            np.empty(m * k, object),
+        )
         for i, payload in enumerate(self.predict(X)):
-            answers[i] = payload
+            predictions[i] = payload
         for i, payload in enumerate(self._payloads(indices.ravel())):
             labels[i] = payload
         near, far, votes, agreed = (
             Ragged(starts, values) for values in (indices.ravel(), distances.ravel(), np.ones(m * k), labels)
         )
-        return Votes(answers, near, far, votes, agreed, np.zeros(m, bool), np.zeros(m, bool))
+        return Votes(predictions, near, far, votes, agreed, np.zeros(m, bool), np.zeros(m, bool))
 
     def _seen(self, X: Any) -> Any:
         if X is None:

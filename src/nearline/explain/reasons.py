@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.explain.origins import Origins, origins
 from nearline._records.explanation import Contributions, Explanation
+from nearline.explain.origins import Origins, origins
 from nearline.neighbors.explanation import Votes
 
 

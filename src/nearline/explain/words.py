@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from nearline.explain.reasons import Reason, Share
 from nearline._records.visible import visible
 from nearline._records.words import many
+from nearline.explain.reasons import Reason, Share
 
 SHOWN = 10  # neighbors, columns or words
 STRONGEST, NEAREST = 3, 5  # of them in a sentence

@@ -1,4 +1,4 @@
-"""Facts about nearest neighbors and risk that anyone can reproduce with one call, each with a picture (SPEC F10, A7).
+"""Facts about nearest neighbors and risk that anyone can reproduce with one call, each with a picture.
 
 A fact is a frozen dataclass of numbers with ``plot(ax=None)``. Distributions are known, so that the Bayes risk is a
 number and not an estimate.

@@ -1,4 +1,4 @@
-"""What distances in many dimensions tell (SPEC F10)."""
+"""What distances in many dimensions tell."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +38,7 @@ def concentration(
     n: int = 1000,
     n_queries: int = 30,
     metric: Any = "l2",
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Concentration:
     """For rows uniform in [0, 1]^D the farthest is hardly farther than the nearest once D is large.
 
@@ -51,7 +51,7 @@ def concentration(
     """
     check_whole(dimensions, "dimensions", 1)
     check_whole((n, n_queries), "n and n_queries", 1)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     contrast, spread = [], []
     for D in dimensions:
         d = Index(rng.random((n, D)), metric).search(rng.random((n_queries, D)), n).distances
@@ -91,7 +91,7 @@ def irrelevant_features(
     n: int = 500,
     k: int = 5,
     n_test: int = 2000,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> IrrelevantFeatures:
     """Two Gaussian classes 3 standard deviations apart, then noise features, which distances take as seriously.
 
@@ -104,7 +104,7 @@ def irrelevant_features(
     """
     check_whole(added, "added", 0)
     check_whole((n, n_test, k), "n, n_test and k", 1)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     most = max(added)
     X, Q = rng.standard_normal((n, 2 + most)), rng.standard_normal((n_test, 2 + most))
     y, labels = np.arange(n) % 2, np.arange(n_test) % 2

@@ -1,4 +1,4 @@
-"""Pixels of an image say little about what it shows (SPEC F10)."""
+"""Pixels of an image say little about what it shows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Empirical risk and expected risk (SPEC A7)."""
+"""Empirical risk and expected risk."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -48,7 +48,7 @@ def empirical_risk(
     *,
     separation: float = 2.0,
     repetitions: int = 40,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> EmpiricalRisk:
     """The threshold of least training error on n rows: its empirical risk is too low, its expected risk too high.
 
@@ -67,7 +67,7 @@ def empirical_risk(
     check_whole(repetitions, "repetitions", 2)  # of one there is no deviation
     if not isinstance(separation, (int, float, np.number)) or not 0.0 <= separation < np.inf:
         raise ValueError(f"separation must be a finite number >= 0, got {separation!r}.")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     empirical, expected = np.empty((2, len(sizes), repetitions))
     half = separation / 2.0
     for i, n in enumerate(sizes):

@@ -1,4 +1,4 @@
-"""What 1-NN does on its own training rows, and as their number grows (SPEC F10)."""
+"""What 1-NN does on its own training rows, and as their number grows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +37,11 @@ class TrainingError:
 
 
 def training_error(
-    n: int = 1000, *, ks: tuple[int, ...] = (1, 3, 5, 9, 15, 25, 51, 101), noise: float = 0.2, seed: int = 0
+    n: int = 1000,
+    *,
+    ks: tuple[int, ...] = (1, 3, 5, 9, 15, 25, 51, 101),
+    noise: float = 0.2,
+    random_state: int = 0,
 ) -> TrainingError:
     """1-NN makes no mistake on its training rows unless equal rows carry different labels; on new ones it does.
 
@@ -50,7 +54,7 @@ def training_error(
     """
     check_whole(n, "n", 1)
     check_noise(noise)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     X, y, _ = noisy_classes(rng, n, noise)
     X_test, y_test, _ = noisy_classes(rng, n, noise)
     return training_error_of(X, y, X_test, y_test, ks=ks)
@@ -112,7 +116,7 @@ def cover_hart(
     noise: float = 0.15,
     repetitions: int = 10,
     n_test: int = 4000,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> CoverHart:
     """The risk of 1-NN falls to 2 R* (1 - R*), below twice the Bayes risk R* (Cover and Hart, 1967).
 
@@ -130,7 +134,7 @@ def cover_hart(
     check_whole(n_test, "n_test", 1)
     check_whole(repetitions, "repetitions", 2)  # of one there is no deviation
     check_noise(noise)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     risks = np.empty((len(sizes), repetitions))
     for i, n in enumerate(sizes):
         for r in range(repetitions):

@@ -14,13 +14,13 @@ import sklearn
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from nearline._records.kept import is_complete
 from nearline.files._about import About, facts_of
 from nearline.files._container import VERSION, Reader, opened, write
 from nearline.files._decoding import Decoder
 from nearline.files._encoding import Encoder
 from nearline.files._errors import ModelFileError, ModelFileWarning
 from nearline.files._registry import Model, by_class
-from nearline._records.kept import is_complete
 
 __all__ = ["About", "ModelFileError", "ModelFileWarning", "inspect", "load", "save"]
 

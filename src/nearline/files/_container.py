@@ -26,9 +26,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.files._errors import ModelFileError
 from nearline._atomic.whole import WriteError, check_place, written_whole
 from nearline._records.words import worded
+from nearline.files._errors import ModelFileError
 
 MAGIC, VERSION, OLDEST = b"nearline", 1, 1
 FIELDS, PREFIX, ALIGNMENT = struct.Struct("<8sIQ"), 52, 64

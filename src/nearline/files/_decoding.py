@@ -12,6 +12,7 @@ from nearline._arrays.design import Array, admitted
 from nearline.files._container import LARGEST_EMPTY, TYPES
 from nearline.files._encoding import DEEPEST, INT64, KEYS, SPARSE, WIDEST
 from nearline.files._registry import FUNCTIONS, SCALARS, Kind, by_name
+from nearline.files._renamed import attributes_now, class_now
 
 # What costs time or memory to make of arrays is made once of the same ones, and of one array only so often.
 COSTLY, OFTEN = ("part.Index", "part.Electorate", "metric.Mahalanobis"), 4
@@ -137,6 +138,7 @@ class Decoder:
         return matrix
 
     def _object(self, depth: int, name: Any, state: Any) -> Any:
+        name = class_now(name, by_name())
         kind = by_name().get(name) if type(name) is str else None
         if kind is None:
             raise ValueError(f"unknown class {str(name)[:60]!r}")
@@ -150,4 +152,5 @@ class Decoder:
             for code in state.values():
                 if type(code) is dict and type(number := code.get("array")) is int:
                     self._claimed(kind.name, number)
-        return kind.restored({attribute: self.decode(code, depth) for attribute, code in state.items()})
+        found = {attribute: self.decode(code, depth) for attribute, code in state.items()}
+        return kind.restored(attributes_now(kind.cls, found))

@@ -10,9 +10,9 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
 
+from nearline._records.kept import AnyOf, Flag, Instance, OneOf, Only, Sizes, Spec, is_complete, kept, require
 from nearline.estimators.kernel_base import KernelModel
 from nearline.estimators.kernel_maps import KernelMap
-from nearline._records.kept import AnyOf, Flag, Instance, OneOf, Only, Sizes, Spec, is_complete, kept, require
 from nearline.representations.kernels import KernelRows
 from nearline.representations.tables import TableEncoder
 from nearline.representations.texts import Documents
@@ -75,8 +75,8 @@ def _chained(pipeline: Any) -> None:
     )
     require(fits, "The steps of a pipeline have wrong names")
     steps = _steps(pipeline)
-    answers = all(callable(getattr(step, "transform", None)) for step in steps[:-1])
-    require(answers, "A step of a pipeline gives no features to the next one")
+    predictions = all(callable(getattr(step, "transform", None)) for step in steps[:-1])
+    require(predictions, "A step of a pipeline gives no features to the next one")
     for one, next_ in pairwise(steps):
         width, wanted = _width(one), getattr(next_, "n_features_in_", None)
         fits = _takes(next_) == ("texts" if width is None else "rows") and (wanted is None or wanted == width)

@@ -16,10 +16,10 @@ from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, Normalizer, RobustScaler, StandardScaler
 
+from nearline._records.kept import check, check_links, declaration, is_complete, require
 from nearline.estimators import ESTIMATORS
 from nearline.files import _pipelines, _sklearn  # noqa: F401  (they declare what files keep of these classes)
 from nearline.files._errors import ModelFileError
-from nearline._records.kept import check, check_links, declaration, is_complete, require
 from nearline.kernels import Kernel, Tree
 from nearline.kernels.landmarks import Landmarks
 from nearline.losses import Loss
@@ -30,18 +30,18 @@ from nearline.neighbors.index import Index
 from nearline.neighbors.metrics import Function, Metric
 from nearline.neighbors.vote import Electorate, Ties
 from nearline.neighbors.weights import FunctionWeights, VoteWeights
-from nearline.risk.params import Params
 from nearline.regularizers import Regularizer
 from nearline.representations.codes import Code
 from nearline.representations.scales import Affine, Knots
 from nearline.representations.tables import Encoding
+from nearline.risk.params import Params
 from nearline.scores import KernelScore
 from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.calibrators import CALIBRATORS
 from nearline.selection.chain import Chain
 from nearline.solvers import Method, Solution, Status
 from nearline.solvers.perceptron import PerceptronResult
-from nearline.solvers.sgd import Progress
+from nearline.solvers.sgd import DescentProgress
 
 SKLEARN = (
     CountVectorizer,
@@ -83,7 +83,7 @@ PARTS = (
     Landmarks,
     Params,
     PerceptronResult,
-    Progress,
+    DescentProgress,
     Solution,
 )
 LEFT_OUT = {"_stop_words_id"}  # an address in memory, which scikit-learn finds anew
@@ -204,7 +204,7 @@ class Written(Kind):
         pass  # it was checked when it was made
 
 
-class Rows(Kind):
+class IndexRows(Kind):
     """An index: its rows, from which it is built again; arrays of the compiled search are never read from a file."""
 
     def state(self, value: Any) -> dict[str, Any]:
@@ -250,7 +250,7 @@ def by_name() -> dict[str, Kind]:
     kinds += [Model(f"sklearn.{cls.__name__}", cls) for cls in SKLEARN]
     kinds += [Record(f"{name}.{c.__name__}", c) for name, base in FAMILIES.items() for c in _derived(base)]
     kinds += [Record(f"part.{cls.__name__}", cls) for cls in PARTS]
-    kinds += [Choice("part.Status", Status), Rows("part.Index", Index), Written("part.Tree", Tree)]
+    kinds += [Choice("part.Status", Status), IndexRows("part.Index", Index), Written("part.Tree", Tree)]
     return {kind.name: kind for kind in kinds}
 
 

@@ -1,13 +1,14 @@
-"""Kernels of vectors, strings and trees (SPEC G). To list one in ``KERNELS`` is to have it tested and documented."""
+"""Kernels of vectors, strings and trees. To list one in ``KERNELS`` is to have it tested and documented."""
 
 from typing import Any
 
+from nearline._records.habits import ours
 from nearline.kernels._base import Kernel
-from nearline.kernels.tree import Tree
 from nearline.kernels.algebra import Centered, Constant, Normalized, Product, Sum
 from nearline.kernels.precomputed import Precomputed
 from nearline.kernels.psd import is_psd
 from nearline.kernels.strings import Spectrum, Subsequence
+from nearline.kernels.tree import Tree
 from nearline.kernels.trees import PartialTree, SubsetTree, Subtree
 from nearline.kernels.vector import RBF, Linear, Polynomial
 
@@ -28,8 +29,8 @@ def as_kernel(kernel: Any) -> Kernel:
     """A kernel from its name, or itself."""
     if isinstance(kernel, Kernel):
         return kernel
-    if isinstance(kernel, str) and kernel in KERNELS:
-        return KERNELS[kernel]
+    if isinstance(kernel, str) and ours(kernel) in KERNELS:
+        return KERNELS[ours(kernel)]
     raise ValueError(
         f"kernel must be one of {', '.join(map(repr, KERNELS))} or a kernel object such as RBF(0.1), got {kernel!r}."
     )

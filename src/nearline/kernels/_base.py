@@ -1,4 +1,4 @@
-"""Kernel: an inner product k(x, x') = phi(x) . phi(x') that is computed without phi (SPEC G)."""
+"""Kernel: an inner product k(x, x') = phi(x) . phi(x') that is computed without phi."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ import numpy as np
 
 from nearline._arrays.design import Array, admitted, contiguous, is_sparse
 from nearline._records.inheritance import concrete_parents, forget_derived, redefined
-from nearline.kernels.distances import induced_squares
 from nearline._records.parameters import Parametrized
+from nearline.kernels.distances import induced_squares
 
 VALUES = ("among", "between", "diagonal")  # what a kernel is
 DERIVED = ("squared_distances", "light")  # what its author derived from that

@@ -1,4 +1,4 @@
-"""Kernels made of kernels: sums, products, multiples, normalized and centered ones (SPEC G4)."""
+"""Kernels made of kernels: sums, products, multiples, normalized and centered ones."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Self

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.kernels._base import Kernel
 from nearline._parallel.tiles import steps
+from nearline.kernels._base import Kernel
 
 BLOCK = 1 << 24  # entries of kernel values at a time
 

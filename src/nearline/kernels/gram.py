@@ -1,4 +1,4 @@
-"""Gram: k(x, x') of all pairs of some items: whole where it fits, else products with it, block by block (SPEC G)."""
+"""Gram: k(x, x') of all pairs of some items: whole where it fits, else products with it, block by block."""
 
 from functools import cached_property
 from typing import Any

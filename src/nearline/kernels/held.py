@@ -4,14 +4,25 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from nearline._records.kept import AnyOf, Instance, ListOf, Objects, Plain, Rows, Sizes, Spec, Word, require
+from nearline._records.kept import (
+    AnyOf,
+    Instance,
+    ListOf,
+    Objects,
+    Plain,
+    RowArray,
+    Sizes,
+    Spec,
+    Word,
+    require,
+)
 from nearline.kernels._base import Kernel
 from nearline.kernels.tree import Tree
 
 TOKENS = Objects(("n",), ListOf(Plain(), kind=tuple))
 HELD: dict[str, Spec] = {
-    "vectors": Rows(("n", "F")),
-    "any": Rows(("n", "F")),
+    "vectors": RowArray(("n", "F")),
+    "any": RowArray(("n", "F")),
     "strings": AnyOf((Objects(("n",), Word()), TOKENS)),
     "trees": Objects(("n",), Instance(Tree)),
 }

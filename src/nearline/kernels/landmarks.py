@@ -1,4 +1,4 @@
-"""Landmarks: coordinates of a kernel's features on the span of some items (SPEC G6).
+"""Landmarks: coordinates of a kernel's features on the span of some items.
 
 With landmarks z_1 .. z_r and the Cholesky factor L L^T of their Gram matrix, the coordinates of an item are
 phi(x) = L^-1 k(z, x): inner products of coordinates equal the kernel wherever one of two items is in the span of the
@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._parallel.tiles import steps
 from nearline._records.kept import Anything, Instance, Numbers, Real, kept, require
 from nearline.kernels._base import Kernel
-from nearline.kernels.held import check_items
 from nearline.kernels.blocks import blocks
+from nearline.kernels.held import check_items
 from nearline.kernels.precomputed import Precomputed
-from nearline._parallel.tiles import steps
 
 NEGLIGIBLE = 1e-12  # squared length, relative to the longest, of a feature that rounding could have made
 
@@ -86,12 +86,12 @@ def spanning(kernel: Kernel, items: Any, K: Array) -> tuple[Landmarks, Array]:
     return Landmarks(kernel, kept, rows, L, max(0.0, left / total if total > 0 else 0.0)), Z
 
 
-def some_landmarks(kernel: Kernel, items: Any, rank: int, seed: int = 0) -> Landmarks:
+def some_landmarks(kernel: Kernel, items: Any, rank: int, random_state: int = 0) -> Landmarks:
     """At most ``rank`` items, drawn with probabilities proportional to what the ones before leave of k(x, x).
 
     (Randomly pivoted Cholesky, in blocks: few items of a dense cloud, and none twice; Chen et al. 2024.)
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     n = int(items.shape[0])
     rank = min(rank, n)
     left = kernel.diagonal(items).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Precomputed: a Gram matrix that is there already (SPEC G4)."""
+"""Precomputed: a Gram matrix that is there already."""
 
 import warnings
 from dataclasses import dataclass

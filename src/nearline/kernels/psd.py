@@ -1,4 +1,4 @@
-"""Whether a matrix can be a Gram matrix: symmetric and positive semi-definite (SPEC G4)."""
+"""Whether a matrix can be a Gram matrix: symmetric and positive semi-definite."""
 
 from dataclasses import dataclass
 from typing import Any

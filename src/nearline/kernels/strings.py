@@ -1,4 +1,4 @@
-"""Kernels of strings: common n-grams, and common subsequences with gaps (SPEC G2)."""
+"""Kernels of strings: common n-grams, and common subsequences with gaps."""
 
 from dataclasses import dataclass
 from itertools import chain

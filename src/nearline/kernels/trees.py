@@ -1,4 +1,4 @@
-"""Kernels of trees: common complete subtrees, subset trees and partial trees (SPEC G3)."""
+"""Kernels of trees: common complete subtrees, subset trees and partial trees."""
 
 from dataclasses import dataclass
 from itertools import chain

@@ -1,4 +1,4 @@
-"""Kernels of vectors: linear, polynomial, Gaussian (SPEC G1, G7)."""
+"""Kernels of vectors: linear, polynomial, Gaussian."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -7,6 +7,7 @@ import numpy as np
 
 from nearline import _core
 from nearline._arrays.design import Array, is_sparse
+from nearline._parallel.tiles import slices, steps
 from nearline._records.kept import AnyOf, OneOf, Real, Whole, kept
 from nearline.kernels._base import Kernel
 from nearline.kernels.distances import (
@@ -17,7 +18,6 @@ from nearline.kernels.distances import (
     spread_out,
     squared_norms,
 )
-from nearline._parallel.tiles import slices, steps
 
 BLOCK = 1 << 18  # numbers of rows that are looked at together
 

@@ -1,4 +1,4 @@
-"""Losses of the margin z = y f(x), y in {-1, +1} (SPEC B1-B7). With K > 1 columns each is one-vs-rest."""
+"""Losses of the margin z = y f(x), y in {-1, +1}. With K > 1 columns each is one-vs-rest."""
 
 from abc import abstractmethod
 from dataclasses import dataclass

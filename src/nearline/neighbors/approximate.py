@@ -1,4 +1,4 @@
-"""Approximate: search that may miss neighbors, with a target for how many it finds (SPEC F8)."""
+"""Approximate: search that may miss neighbors, with a target for how many it finds."""
 
 from dataclasses import dataclass
 

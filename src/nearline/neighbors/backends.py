@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline._arrays.design import Array, is_sparse
+from nearline._parallel.tiles import slices, steps
+from nearline._records.habits import ours
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.exact import Dense, at_a_time
@@ -13,7 +15,6 @@ from nearline.neighbors.lists import Found
 from nearline.neighbors.metric import Metric
 from nearline.neighbors.tree import Tree, tree_pays
 from nearline.neighbors.wanted import Wanted, begin, finish
-from nearline._parallel.tiles import slices, steps
 
 ALGORITHMS = ("auto", "exact", "tree")
 MEASURED = 2**22  # distances that a metric measures in Python at a time
@@ -91,6 +92,7 @@ class Called(Backend):
 
 def choose_backend(X: Any, metric: Metric, algorithm: Any, memory: int) -> Backend:
     """The backend for rows X: a tree in low dimension, else exact search; what the caller asks for where given."""
+    algorithm = ours(algorithm)
     if not (isinstance(algorithm, Approximate) or (isinstance(algorithm, str) and algorithm in ALGORITHMS)):
         raise ValueError(
             f"Unknown algorithm {algorithm!r}: choose among {', '.join(map(repr, ALGORITHMS))} or Approximate(recall=0.95)."

@@ -1,4 +1,4 @@
-"""Ballots: who votes and with how much of a vote, where several rows tie at the k-th distance (SPEC F2)."""
+"""Ballots: who votes and with how much of a vote, where several rows tie at the k-th distance."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

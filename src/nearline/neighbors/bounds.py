@@ -1,4 +1,4 @@
-"""Lower bounds of distances from a few coordinates of each row: what exact search excludes rows by (SPEC F8).
+"""Lower bounds of distances from a few coordinates of each row: what exact search excludes rows by.
 
 Each class maps rows to vectors v such that |v(x) - v(q)|, in its norm, never exceeds the distance of x and q (or a
 number that grows with it, see ``reach``). Vectors are stored in float32 with a bound on what rounding did to them, so
@@ -15,8 +15,8 @@ import numpy as np
 
 from nearline import _core
 from nearline._arrays.design import Array
-from nearline.neighbors.embeddings import EPS, Embedding, square_lengths
 from nearline._parallel.tiles import groups, map_tiles, slices
+from nearline.neighbors.embeddings import EPS, Embedding, square_lengths
 
 SINGLE = 2.0**-24 * 1.01
 TILE, RUNS = 256, 16  # rows that are mapped together, and runs of tiles that share their memory
@@ -124,7 +124,7 @@ class EmbeddedBounds(Bounds):
 
 @dataclass(frozen=True)
 class PrincipalBounds(EmbeddedBounds):
-    """First principal coordinates, and the length of what they leave out as one more (SPEC F8).
+    """First principal coordinates, and the length of what they leave out as one more.
 
     With orthonormal columns B, x' = B^T x and rho(x) = |x - B x'|,
 
@@ -195,7 +195,7 @@ class PlainBounds(EmbeddedBounds):
 
 @dataclass(frozen=True)
 class GroupBounds(Bounds):
-    """Sums over groups of features: |sum_g x - sum_g q| <= sum_g |x - q| (SPEC F8). Finer groups are the second bound."""
+    """Sums over groups of features: |sum_g x - sum_g q| <= sum_g |x - q|. Finer groups are the second bound."""
 
     norm: ClassVar[_core.Norm] = _core.Norm.magnitudes
     mean: Array

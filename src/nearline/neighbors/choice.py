@@ -1,14 +1,14 @@
-"""Which lower bounds serve some rows best: a cost model on a sample (SPEC F8). It decides speed, never answers."""
+"""Which lower bounds serve some rows best: a cost model on a sample. It decides speed, never answers."""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._parallel.tiles import single_threaded_blas
 from nearline.neighbors.bounds import Bounds, FeatureBounds, GroupBounds, PlainBounds, PrincipalBounds
 from nearline.neighbors.directions import correlated_groups, principal_basis
 from nearline.neighbors.embeddings import Embedding, square_lengths
-from nearline._parallel.tiles import single_threaded_blas
 
 if TYPE_CHECKING:
     from nearline.neighbors.metric import Metric

@@ -1,4 +1,4 @@
-"""Consensus: the candidate that agrees best with the others, for captions taken from neighbors (SPEC F7)."""
+"""Consensus: the candidate that agrees best with the others, for captions taken from neighbors."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

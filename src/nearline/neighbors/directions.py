@@ -1,17 +1,17 @@
-"""Directions and groups of features in which rows differ most, from a sample: what makes lower bounds tight (SPEC F8)."""
+"""Directions and groups of features in which rows differ most, from a sample: what makes lower bounds tight."""
 
 import numpy as np
 
 from nearline._arrays.design import Array
 
 
-def principal_basis(S: Array, r: int, seed: int = 0) -> Array:
+def principal_basis(S: Array, r: int, random_state: int = 0) -> Array:
     """Orthonormal (D, r): nearly the leading principal directions of the rows of S, by subspace iteration."""
     D = S.shape[1]
     if r >= D:
         return np.eye(D)
     A = _scaled(S)
-    B = np.random.default_rng(seed).standard_normal((D, min(r + 8, D))).astype(np.float32)
+    B = np.random.default_rng(random_state).standard_normal((D, min(r + 8, D))).astype(np.float32)
     for _ in range(3):
         B = np.linalg.qr(A.T @ (A @ B))[0]
     # Within the subspace, in order of variance.

@@ -1,4 +1,4 @@
-"""Embeddings: rows as points whose squared Euclidean distance is a metric, or grows with it (SPEC F8)."""
+"""Embeddings: rows as points whose squared Euclidean distance is a metric, or grows with it."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace

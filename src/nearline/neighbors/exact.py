@@ -1,4 +1,4 @@
-"""Exact search of dense rows: packed behind lower bounds, or measured one and all (SPEC F8)."""
+"""Exact search of dense rows: packed behind lower bounds, or measured one and all."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -7,13 +7,13 @@ import numpy as np
 
 from nearline import _core
 from nearline._arrays.design import Array
+from nearline._parallel.tiles import slices, steps
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.bounds import Bounds, Vectors
 from nearline.neighbors.choice import choose_bounds
 from nearline.neighbors.lists import Found
 from nearline.neighbors.metric import Metric
 from nearline.neighbors.wanted import NO_FLAGS, NO_ROWS, Wanted, begin, finish, sizes_of
-from nearline._parallel.tiles import slices, steps
 
 CHUNK = 128  # rows that a box excludes together
 BLOCK = 64  # queries that are looked at together

@@ -12,7 +12,7 @@ from nearline.neighbors.metric import Metric
 
 
 @dataclass(frozen=True)
-class Precomputed(Metric):
+class PrecomputedDistances(Metric):
     """Distances given as a matrix: (n, n) between rows to fit, (m, n) from queries to rows to search."""
 
     name: ClassVar[str] = "precomputed"

@@ -1,4 +1,4 @@
-"""Graph: an index (HNSW) of an existing library, whose effort is chosen so that recall is met (SPEC F8)."""
+"""Graph: an index (HNSW) of an existing library, whose effort is chosen so that recall is met."""
 
 import warnings
 from collections.abc import Iterator
@@ -9,6 +9,7 @@ import numpy as np
 
 from nearline import _core
 from nearline._arrays.design import Array
+from nearline._parallel.tiles import slices
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.exact import Dense
@@ -17,7 +18,6 @@ from nearline.neighbors.lists import Found, Ragged
 from nearline.neighbors.mahalanobis import fingerprints
 from nearline.neighbors.metrics import METRIC_TYPES, Metric
 from nearline.neighbors.wanted import NO_GROUPS, NO_SIZES, Wanted, begin, finish, sizes_of
-from nearline._parallel.tiles import slices
 
 LINKS, BUILD_EFFORT = 16, 100  # links of a node, candidates looked at to choose them
 SAMPLE = 512  # rows whose neighbors are also searched exactly, to choose the effort

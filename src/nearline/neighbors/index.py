@@ -1,4 +1,4 @@
-"""Index: rows to be searched for the nearest ones (SPEC F8). Neighbors: what a search gives."""
+"""Index: rows to be searched for the nearest ones. Neighbors: what a search gives."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array, is_sparse
-from nearline._records.kept import AnyOf, Instance, OneOf, Rows, Whole, kept
+from nearline._parallel.tiles import slices
+from nearline._records.kept import AnyOf, Instance, OneOf, RowArray, Whole, kept
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.backends import ALGORITHMS, choose_backend
@@ -16,7 +17,6 @@ from nearline.neighbors.checks import as_rows, check_k, check_memory
 from nearline.neighbors.lists import ALL_TIES, Found, Neighbors
 from nearline.neighbors.metrics import Metric, as_metric
 from nearline.neighbors.wanted import NO_GROUPS, Wanted
-from nearline._parallel.tiles import slices
 
 MEMORY = 256 * 2**20  # bytes beyond the data
 FIRST = 1024  # queries after which it is known how many ties to expect
@@ -24,13 +24,13 @@ STORED, COUNTED = 48, 256  # bytes that a tie needs to be found, and to be count
 
 
 @kept(
-    X=Rows(("n", "F"), "floats or bytes"),
+    X=RowArray(("n", "F"), "floats or bytes"),
     metric=Instance(Metric),
     algorithm=AnyOf((OneOf(ALGORITHMS), Instance(Approximate))),
     memory=Whole(1, 2**50),
 )
 class Index:
-    """Rows that can be searched for nearest neighbors, exactly (SPEC F8).
+    """Rows that can be searched for nearest neighbors, exactly.
 
     Search excludes rows by rigorous lower bounds of their distance and measures the others in float64 by direct
     differences, feature j being added to sum number j mod 16, then the sums in pairs. The answer is that of brute force

@@ -1,4 +1,4 @@
-"""Metrics that are lengths of the difference of two rows: L1, L2, its square, L-infinity, and Lq between them."""
+"""Metrics that are lengths of the difference of two rows: Manhattan, Euclidean, its square, L-infinity, Lq between them."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -15,7 +15,7 @@ from nearline.neighbors.metric import Metric
 
 
 @dataclass(frozen=True)
-class L2(Metric):
+class Euclidean(Metric):
     """Euclidean distance sqrt(sum_j (x_j - q_j)^2)."""
 
     name: ClassVar[str] = "l2"
@@ -56,7 +56,7 @@ class SquaredL2(Metric):
 
 
 @dataclass(frozen=True)
-class L1(Metric):
+class Manhattan(Metric):
     """City-block distance sum_j |x_j - q_j|."""
 
     name: ClassVar[str] = "l1"
@@ -128,7 +128,7 @@ class Lq(Metric):
         object.__setattr__(self, "q", self.q if isinstance(self.q, int) else float(self.q))
 
     def plain(self) -> Metric:
-        named: dict[float, Metric] = {1: L1(), 2: L2(), np.inf: LInfinity()}
+        named: dict[float, Metric] = {1: Manhattan(), 2: Euclidean(), np.inf: LInfinity()}
         return named.get(self.q, self)
 
     @property

@@ -1,4 +1,4 @@
-"""Neighbors: what a search gives. Lists ordered by (distance, index), and who ties with the last of each (SPEC F2)."""
+"""Neighbors: what a search gives. Lists ordered by (distance, index), and who ties with the last of each."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Metric: how far apart two rows are (SPEC F3), and what searches may know of it. Each says so for itself alone."""
+"""Metric: how far apart two rows are, and what searches may know of it. Each says so for itself alone."""
 
 from abc import ABC
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ import numpy as np
 
 from nearline import _core
 from nearline._arrays.design import Array
+from nearline._records.parameters import Parametrized
 from nearline.neighbors.bounds import Bounds
 from nearline.neighbors.choice import by_principal
 from nearline.neighbors.embeddings import Embedding
-from nearline._records.parameters import Parametrized
 
 NO_MAP, NO_ROWS = np.empty((0, 0)), np.empty(0, dtype=np.uint64)
 
@@ -81,7 +81,7 @@ class Metric(Parametrized, ABC):
         return X
 
     def similarities(self, distances: Array) -> Array:
-        """What grows as rows get more alike: the cosine or inner product, else minus the distance (SPEC F4)."""
+        """What grows as rows get more alike: the cosine or inner product, else minus the distance."""
         return -distances
 
     # -- how it is searched ----------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ class Metric(Parametrized, ABC):
         return None
 
     def bounds(self, X: Array, sample: Array) -> Bounds | None:
-        """Lower bounds for rows X (SPEC F8), chosen by a sample of them; None: every row is measured."""
+        """Lower bounds for rows X, chosen by a sample of them; None: every row is measured."""
         embedding = self.embedding(X)
         return None if embedding is None else by_principal(X, sample, embedding)
 

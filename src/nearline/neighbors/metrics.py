@@ -4,16 +4,16 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from nearline import _core
-from nearline.neighbors.given import Function, Precomputed
-from nearline.neighbors.lengths import L1, L2, LInfinity, Lq, SquaredL2
+from nearline.neighbors.given import Function, PrecomputedDistances
+from nearline.neighbors.lengths import Euclidean, LInfinity, Lq, Manhattan, SquaredL2
 from nearline.neighbors.mahalanobis import Mahalanobis
 from nearline.neighbors.matches import Hamming, Jaccard
 from nearline.neighbors.metric import NO_ROWS, Metric
 from nearline.neighbors.similarities import Cosine, InnerProduct
 
 METRIC_TYPES: tuple[type[Metric], ...] = (
-    L1,
-    L2,
+    Manhattan,
+    Euclidean,
     SquaredL2,
     LInfinity,
     Lq,
@@ -22,7 +22,7 @@ METRIC_TYPES: tuple[type[Metric], ...] = (
     Hamming,
     Jaccard,
     Mahalanobis,
-    Precomputed,
+    PrecomputedDistances,
 )
 
 
@@ -72,12 +72,11 @@ def _trusted(metric: Metric) -> Metric:
 
 __all__ = [
     "ALIASES",
-    "L1",
-    "L2",
     "METRICS",
     "METRIC_TYPES",
     "NO_ROWS",
     "Cosine",
+    "Euclidean",
     "Function",
     "Hamming",
     "InnerProduct",
@@ -85,8 +84,9 @@ __all__ = [
     "LInfinity",
     "Lq",
     "Mahalanobis",
+    "Manhattan",
     "Metric",
-    "Precomputed",
+    "PrecomputedDistances",
     "SquaredL2",
     "as_metric",
 ]

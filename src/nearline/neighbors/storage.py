@@ -9,10 +9,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from nearline._arrays.design import Array, admitted, is_sparse
+from nearline._atomic.whole import written_whole
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.graph import Graph
 from nearline.neighbors.metrics import METRIC_TYPES, Metric
-from nearline._atomic.whole import written_whole
 
 if TYPE_CHECKING:
     from nearline.neighbors.index import Index

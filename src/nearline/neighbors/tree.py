@@ -1,4 +1,4 @@
-"""Tree: exact search in low dimension on SciPy's k-d tree, with the answers of exact search bit for bit (SPEC F8)."""
+"""Tree: exact search in low dimension on SciPy's k-d tree, with the answers of exact search bit for bit."""
 
 from functools import cached_property
 from typing import ClassVar
@@ -8,13 +8,13 @@ from scipy.spatial import cKDTree
 
 from nearline import _core
 from nearline._arrays.design import Array
+from nearline._parallel.tiles import steps
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.embeddings import Mapped
 from nearline.neighbors.exact import Dense
 from nearline.neighbors.lists import Found, Ragged
 from nearline.neighbors.metrics import METRIC_TYPES, Metric
 from nearline.neighbors.wanted import Wanted, measured
-from nearline._parallel.tiles import steps
 
 BLOCK = 2048  # queries that are looked at together: nobody can stop it meanwhile
 MORE = 4  # candidates beyond k to begin with: the next distance must be larger for a list to be complete

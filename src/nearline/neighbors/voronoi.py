@@ -1,4 +1,4 @@
-"""Voronoi view of 1-NN in the plane: the exact edges between cells, and which of them decide (SPEC F9)."""
+"""Voronoi view of 1-NN in the plane: the exact edges between cells, and which of them decide."""
 
 from dataclasses import dataclass
 from typing import Any

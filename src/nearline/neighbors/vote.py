@@ -1,4 +1,4 @@
-"""Votes of neighbors: counted, ties between classes broken by a stated rule, class order last (SPEC F1, F2)."""
+"""Votes of neighbors: counted, ties between classes broken by a stated rule, class order last."""
 
 import math
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""Vote weights: how much the vote of a neighbor counts by its distance (SPEC F4)."""
+"""Vote weights: how much the vote of a neighbor counts by its distance."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -9,8 +9,8 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._records.kept import Real, kept
-from nearline.neighbors.metric import Metric
 from nearline._records.parameters import Parametrized
+from nearline.neighbors.metric import Metric
 
 LARGE = 1e200  # votes above it might overflow when they are added up: the largest becomes 1
 
@@ -72,7 +72,7 @@ class Distance(VoteWeights):
 
 @kept(temperature=Real(above=0.0))
 @dataclass(frozen=True)
-class Softmax(VoteWeights):
+class Temperature(VoteWeights):
     """exp(similarity / T): the vote of k-NN probes on embeddings, where similarity is the cosine.
 
     The similarity is the cosine or inner product where the metric is built from it, else minus the distance. A small
@@ -81,9 +81,9 @@ class Softmax(VoteWeights):
     Examples
     --------
     >>> import numpy as np
-    >>> from nearline import KNeighborsClassifier, Softmax
+    >>> from nearline import KNeighborsClassifier, Temperature
     >>> X, y = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]), ["a", "b", "b"]
-    >>> model = KNeighborsClassifier(3, metric="cosine", weights=Softmax(temperature=0.5)).fit(X, y)
+    >>> model = KNeighborsClassifier(3, metric="cosine", weights=Temperature(temperature=0.5)).fit(X, y)
     >>> model.predict_proba([[1.0, 0.0]]).round(3)  # exp(1/T) against exp(0.6/T) + exp(0)
     array([[0.631, 0.369]])
     """
@@ -134,7 +134,9 @@ class FunctionWeights(VoteWeights):
         return getattr(self.function, "__name__", self.name)
 
 
-WEIGHTS: dict[str, VoteWeights] = {weights.name: weights for weights in (Uniform(), Distance(), Softmax())}
+WEIGHTS: dict[str, VoteWeights] = {
+    weights.name: weights for weights in (Uniform(), Distance(), Temperature())
+}
 
 
 def as_weights(weights: Any) -> VoteWeights:

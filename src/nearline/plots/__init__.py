@@ -3,7 +3,6 @@
 ``PICTURES`` has all of them by name, with rows to draw them on.
 """
 
-from nearline.plots.style import COLORS
 from nearline.plots.gallery import PICTURES, Picture
 from nearline.plots.kernels import plot_degree_two, plot_gram, plot_kernel_margins
 from nearline.plots.margins import plot_margins
@@ -21,6 +20,7 @@ from nearline.plots.regions import Plane, plot_outliers, plot_regions
 from nearline.plots.results import plot_confusion, plot_precision_recall, plot_reliability, plot_roc
 from nearline.plots.samples import Sample, Units
 from nearline.plots.selection import plot_candidates, plot_curve, plot_leaderboard
+from nearline.plots.style import COLORS
 
 __all__ = [
     "COLORS",

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.visible import visible
 from nearline.plots import kernels, models, regions, results, selection
 from nearline.plots.margins import plot_margins
 from nearline.plots.samples import Flat, Sample, digits, iris, moons, tumors, versicolor, wine
-from nearline._records.visible import visible
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def _confusion(sample: Sample) -> Any:
 
 def _curve_of_ranks(sample: Sample, plot: Callable[..., Any]) -> Any:
     result = _tested(sample)
-    return plot(result.classes[result.codes], result.answers.ranking(), result.classes)
+    return plot(result.classes[result.codes], result.predictions.ranking(), result.classes)
 
 
 def _reliability(sample: Sample) -> Any:
@@ -175,7 +175,9 @@ def _reliability(sample: Sample) -> Any:
 
     result = _tested(sample)
     truth = result.classes[result.codes]
-    return results.plot_reliability(reliability_curve(truth, result.answers.probabilities(), result.classes))
+    return results.plot_reliability(
+        reliability_curve(truth, result.predictions.probabilities(), result.classes)
+    )
 
 
 def _learning_curve(sample: Sample) -> Any:

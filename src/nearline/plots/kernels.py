@@ -1,15 +1,15 @@
-"""Pictures of kernels: Gram matrices, margins in the plane, the map that makes circles flat (SPEC G)."""
+"""Pictures of kernels: Gram matrices, margins in the plane, the map that makes circles flat."""
 
 from typing import Any
 
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.visible import visible
 from nearline.kernels import as_kernel
+from nearline.plots.samples import Units
 from nearline.plots.style import COLORS, pyplot, scatter
 from nearline.plots.style import axes as one_of
-from nearline.plots.samples import Units
-from nearline._records.visible import visible
 
 
 def plot_gram(kernel: Any, items: Any, y: Any, *, ax: Any = None) -> Any:

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.plots.style import axes, scatter
+from nearline._records.visible import visible
 from nearline.plots.regions import Plane, grid
 from nearline.plots.samples import Units
-from nearline._records.visible import visible
+from nearline.plots.style import axes, scatter
 
 RING = {"s": 75, "facecolor": "none", "edgecolor": "black", "linewidth": 1.0, "zorder": 4}
 

@@ -7,12 +7,12 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from nearline._arrays.design import Array
+from nearline._records.visible import visible
 from nearline.losses import LOSSES
 from nearline.plots.style import axes as _axes
 from nearline.plots.style import pyplot as _pyplot
 from nearline.plots.style import style as _style
 from nearline.solvers import Solution
-from nearline._records.visible import visible
 
 
 def plot_losses(names: Iterable[str] | None = None, *, log2: bool = False, ax: Any = None) -> Any:
@@ -155,7 +155,7 @@ def plot_path_scores(
 
 
 def plot_sigmoid(*, ax: Any = None) -> Any:
-    """The sigmoid 1 / (1 + exp(-t)), and the softmax of two scores at their difference t: they are the same (SPEC B13).
+    """The sigmoid 1 / (1 + exp(-t)), and the softmax of two scores at their difference t: they are the same.
 
     Examples
     --------
@@ -186,7 +186,7 @@ def _by_class(model: Any) -> Array:
 
 
 def plot_templates(model: Any, shape: tuple[int, ...], *, axes: Any = None) -> Any:
-    """Each class's weights as an image (SPEC E14): blue speaks for the class, red against it.
+    """Each class's weights as an image: blue speaks for the class, red against it.
 
     ``shape``: (height, width), or (height, width, channels), of which the mean over channels is drawn.
 
@@ -259,7 +259,7 @@ def plot_weights(model: Any, names: Any = None, *, top: int = 8, axes: Any = Non
 
 
 def plot_sweep(result: Any, *, ax: Any = None) -> Any:
-    """Fold scores over k (SPEC H2): a point for each fold's outcome, a line through the means, bars of +-1 standard
+    """Fold scores over k: a point for each fold's outcome, a line through the means, bars of +-1 standard
     deviation; one line for each metric and weighting of a :func:`nearline.sweep`. Of more than 100 folds (leave-one-out)
     single outcomes and their deviation say nothing: there are no points, and bars are standard errors.
 

@@ -6,8 +6,8 @@ from typing import Any, Self
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.plots.style import COLORS, axes, pyplot, scatter
 from nearline._records.visible import visible
+from nearline.plots.style import COLORS, axes, pyplot, scatter
 
 
 @dataclass(frozen=True)

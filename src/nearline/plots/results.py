@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.visible import visible
 from nearline.plots.style import COLORS, axes, beside, pyplot, style
 from nearline.selection.reliability import Reliability
-from nearline._records.visible import visible
 
 MOST = 25  # classes whose counts are written, and whose curves are named
 

@@ -1,13 +1,13 @@
-"""Pictures of contests: leaderboard, scores over k and alpha, learning curves (SPEC I1)."""
+"""Pictures of contests: leaderboard, scores over k and alpha, learning curves."""
 
 from typing import Any
 
 import numpy as np
 
+from nearline._records.visible import visible
 from nearline.plots.style import COLORS, axes, pyplot, style
 from nearline.selection.evaluate import Curve
 from nearline.selection.leaderboard import Entry, Leaderboard
-from nearline._records.visible import visible
 
 
 def plot_leaderboard(leaderboard: Leaderboard, *, ax: Any = None) -> Any:

@@ -1,13 +1,13 @@
-"""The cells of 1-NN in the plane, drawn (SPEC F9)."""
+"""The cells of 1-NN in the plane, drawn."""
 
 from typing import Any
 
 import numpy as np
 
-from nearline.neighbors.voronoi import voronoi_edges
-from nearline.plots.style import COLORS, axes
-from nearline.plots.samples import Units
 from nearline._records.visible import visible
+from nearline.neighbors.voronoi import voronoi_edges
+from nearline.plots.samples import Units
+from nearline.plots.style import COLORS, axes
 
 
 def plot_voronoi(X: Any, y: Any = None, ax: Any = None, *, units: Any = None) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 import nearline
 from nearline.report._plain import rounded
 from nearline.selection.leaderboard import OPTIMISTIC, Entry, Leaderboard
-from nearline.selection.opened import Opened
+from nearline.selection.locked_test import LockedTest
 from nearline.selection.scoring import SCORERS
 from nearline.selection.try_all import TryThemAll
 
@@ -20,7 +20,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "polars")
 FEWEST_POINTS = 3  # of a curve
 
 
-def data_facts(contest: TryThemAll, opened: Opened | None, source: dict[str, Any]) -> dict[str, Any]:
+def data_facts(contest: TryThemAll, opened: LockedTest | None, source: dict[str, Any]) -> dict[str, Any]:
     """What the rows are, and how many of each class there are. Of locked rows nothing but their number is said."""
     y = contest.training_labels_
     tested = contest.opened_part() if opened is not None else None
@@ -52,7 +52,7 @@ def split_facts(contest: TryThemAll) -> dict[str, Any]:
         "kind": contest.split_,
         "folds": len(contest.best_.scores[contest.leaderboard_.primary.name]),
         "test": "own rows" if own else contest.test,
-        "seed": contest.seed,
+        "random_state": contest.random_state,
     }
 
 
@@ -181,7 +181,7 @@ def reproduce_facts(contest: TryThemAll, source: dict[str, Any]) -> dict[str, An
     return {
         "command": source.get("command"),
         "call": _call(contest),
-        "seed": contest.seed,
+        "random_state": contest.random_state,
         "versions": versions,
         "system": f"{platform.system()} {platform.machine()}, {sys.implementation.name}",
     }

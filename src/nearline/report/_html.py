@@ -3,8 +3,8 @@
 from html import escape
 from typing import Any
 
-from nearline.report._plain import clipped
 from nearline._records.visible import visible
+from nearline.report._plain import clipped
 
 VOID = {"img", "br", "link", "meta", "input", "hr"}
 LONE = {"path", "circle", "rect", "line", "polyline"}

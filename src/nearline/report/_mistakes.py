@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.words import many
 from nearline.report._plain import rounded
 from nearline.report._rows import Nearby, Sight
-from nearline.selection.opened import Opened
-from nearline._records.words import many
+from nearline.selection.locked_test import LockedTest
 
 MOST_MISTAKES = 6
 NEIGHBORS = 3
@@ -19,7 +19,7 @@ def mistake_facts(sight: Sight) -> dict[str, Any]:
     opened = sight.opened
     if opened is None or sight.test is None:
         return {"said": "The test is not open, so there are no mistakes to show.", "rows": []}
-    wrong = np.flatnonzero(opened.answers.labels != opened.codes)
+    wrong = np.flatnonzero(opened.predictions.labels != opened.codes)
     if not len(wrong):
         return {"said": f"None of the {many(opened.n_rows, 'test row')} was called wrong.", "rows": []}
     sureness, measure = _sureness(opened)
@@ -41,13 +41,13 @@ def mistake_facts(sight: Sight) -> dict[str, Any]:
     }
 
 
-def _sureness(opened: Opened) -> tuple[Array, str]:
+def _sureness(opened: LockedTest) -> tuple[Array, str]:
     """The probability of the class called, else how far its score is ahead of the next."""
     m = np.arange(len(opened.codes))
-    probabilities = opened.answers.probabilities()
+    probabilities = opened.predictions.probabilities()
     if probabilities is not None:
-        return np.asarray(probabilities[m, opened.answers.labels], dtype=np.float64), "probability"
-    scores = opened.answers.scores
+        return np.asarray(probabilities[m, opened.predictions.labels], dtype=np.float64), "probability"
+    scores = opened.predictions.scores
     if scores is None:
         return np.zeros(len(m)), "none"
     if scores.ndim == 1:
@@ -56,13 +56,13 @@ def _sureness(opened: Opened) -> tuple[Array, str]:
     return np.asarray(two[:, 1] - two[:, 0], dtype=np.float64), "lead"
 
 
-def _mistake(sight: Sight, opened: Opened, number: int, sureness: float) -> dict[str, Any]:
+def _mistake(sight: Sight, opened: LockedTest, number: int, sureness: float) -> dict[str, Any]:
     assert sight.test is not None
     labels, known = opened.classes.tolist(), sight.contest.test_rows_
     return {
         **sight.place(number if known is None else int(known[number]), "test rows"),
         "class": labels[opened.codes[number]],
-        "called": labels[opened.answers.labels[number]],
+        "called": labels[opened.predictions.labels[number]],
         "sureness": rounded(sureness),
         **sight.shown(sight.test[0], number),
     }

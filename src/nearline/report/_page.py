@@ -4,6 +4,7 @@ from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
+from nearline._records.words import many
 from nearline.report._html import Html, h, join, name_of, safe, table
 from nearline.report._page_board import board_section, curve_section, timing_section
 from nearline.report._page_model import look_section, mistake_section
@@ -11,7 +12,6 @@ from nearline.report._page_regions import region_section
 from nearline.report._page_tested import no_better, tested_section
 from nearline.report._parts import bar, folded, section
 from nearline.report._plain import named, number
-from nearline._records.words import many
 
 PARTS = {
     "checks": "Checks",
@@ -245,7 +245,7 @@ def _reproduce(facts: dict[str, Any]) -> Html:
     one = facts["reproduce"]
     versions = ", ".join(f"{name} {number}" for name, number in one["versions"].items())
     command = [h("h3", "Command"), h("pre", one["command"], tabindex="0")] if one["command"] else []
-    rows = {"Seed": str(one["seed"]), "Versions": versions, "System": one["system"]}
+    rows = {"Seed": str(one["random_state"]), "Versions": versions, "System": one["system"]}
     listed = [(h("dt", key), h("dd", value)) for key, value in rows.items()]
     return section(
         "reproduce",

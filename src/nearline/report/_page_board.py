@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from nearline._records.words import many
 from nearline.report._charts import curve_chart
 from nearline.report._html import Html, h, join, name_of, scrolling, table
 from nearline.report._parts import bar, section
 from nearline.report._plain import LETTERS, brief, named, number, seconds, size
 from nearline.report._svg import Scale, padded
 from nearline.selection.leaderboard import Skipped, by_reason
-from nearline._records.words import many
 
 MOST_CANDIDATES = 250  # listed
 MOST_CURVES = 6  # drawn

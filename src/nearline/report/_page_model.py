@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from nearline._records.visible import row_said
+from nearline._records.words import many
 from nearline.report._html import Html, h, name_of, scrolling, table
 from nearline.report._parts import section
 from nearline.report._plain import brief, clipped, number
-from nearline._records.visible import row_said
-from nearline._records.words import many
 
 TITLE = "What the model looks at"
 

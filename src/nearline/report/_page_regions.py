@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from nearline._records.words import many
 from nearline.report._charts import MOST_LABELS, SHAPES, region_chart
 from nearline.report._html import Html, h, name_of
 from nearline.report._parts import section
-from nearline._records.words import many
 
 MOST_LEGEND = 12  # classes named beside the picture
 

@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from nearline._records.words import many
 from nearline.report._charts import ranking_chart, reliability_chart
 from nearline.report._html import Html, h, name_of, scrolling, table
 from nearline.report._parts import folded, section
 from nearline.report._plain import number
-from nearline._records.words import many
 
 MOST_MATRIX = 20  # classes of a confusion matrix that is readable
 MOST_PAIRS = 15  # confusions listed instead

@@ -181,4 +181,4 @@ def _points(sight: Sight, P: Array, mean: Array, A: Array) -> tuple[Array, Array
     numbers = numbers[np.isin(opened.classes[opened.codes[numbers]], known)]
     places = np.asarray(sight.steps[0].transform(_safe_indexing(sight.test[0], numbers)) @ A) - mean @ A
     codes = np.searchsorted(known, opened.classes[opened.codes[numbers]])
-    return places, codes, opened.answers.labels[numbers] == opened.codes[numbers], "test rows"
+    return places, codes, opened.predictions.labels[numbers] == opened.codes[numbers], "test rows"

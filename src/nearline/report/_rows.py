@@ -14,7 +14,7 @@ from nearline.neighbors.index import Index
 from nearline.report._images import picture_shape, row_picture
 from nearline.report._plain import brief
 from nearline.representations import is_frame, kind_of
-from nearline.selection.opened import Opened
+from nearline.selection.locked_test import LockedTest
 from nearline.selection.try_all import TryThemAll
 
 MOST_ROWS = 5_000  # training rows that are looked at
@@ -32,7 +32,7 @@ class Sight:
     """A contest's rows and its model."""
 
     contest: TryThemAll
-    opened: Opened | None
+    opened: LockedTest | None
     source: dict[str, Any]
 
     def place(self, row: int, what: str = "rows") -> dict[str, int | None]:

@@ -7,6 +7,8 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from nearline._atomic.whole import written_whole
+from nearline._parallel.tiles import steps
 from nearline.report import _contest as contests
 from nearline.report._mistakes import mistake_facts
 from nearline.report._model import look_facts
@@ -15,14 +17,12 @@ from nearline.report._plain import plain
 from nearline.report._regions import region_facts
 from nearline.report._rows import Sight
 from nearline.report._tested import opened_facts
-from nearline.selection.opened import Opened
+from nearline.selection.locked_test import LockedTest
 from nearline.selection.try_all import TryThemAll
-from nearline._parallel.tiles import steps
-from nearline._atomic.whole import written_whole
 
 
 def facts_of(
-    contest: TryThemAll, opened: Opened | None = None, *, source: dict[str, Any] | None = None
+    contest: TryThemAll, opened: LockedTest | None = None, *, source: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """Everything that a report says, as values that JSON can hold; what is undefined is None.
 
@@ -71,7 +71,7 @@ def facts_of(
 def write_report(
     path: Any,
     contest: TryThemAll,
-    opened: Opened | None = None,
+    opened: LockedTest | None = None,
     *,
     title: str | None = None,
     source: dict[str, Any] | None = None,

@@ -7,6 +7,7 @@ import numpy as np
 
 from nearline._arrays.design import admitted, flat, is_sparse
 from nearline.kernels import Tree
+from nearline.representations._columns import read_series
 from nearline.representations.base import (
     Prepared,
     Representation,
@@ -17,7 +18,6 @@ from nearline.representations.base import (
     strings_in,
 )
 from nearline.representations.codes import is_text
-from nearline.representations._columns import read_series
 from nearline.representations.kernels import (
     LongSubsequences,
     PartialTrees,
@@ -27,7 +27,7 @@ from nearline.representations.kernels import (
 )
 from nearline.representations.numbers import AsIs, MaxAbs, Quantile, Standardized, UnitLength
 from nearline.representations.sparse import scale_of
-from nearline.representations.tables import MinMaxTable, QuantileTable, Table, TableEncoder
+from nearline.representations.tables import MinMaxTable, QuantileTable, TableEncoder, TableRepresentation
 from nearline.representations.texts import Characters, Words, documents, length_of
 
 __all__ = [
@@ -54,7 +54,7 @@ REPRESENTATIONS: dict[str, Representation] = {
         UnitLength(),
         Quantile(),
         MaxAbs(),
-        Table(),
+        TableRepresentation(),
         MinMaxTable(),
         QuantileTable(),
         Words(),

@@ -12,10 +12,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from nearline._arrays.design import Array
-from nearline.representations.base import is_frame, kind_of_series, library_of, names_of, series_of
-from nearline.representations._runs import count_runs
-from nearline.representations.texts import dampened
 from nearline._parallel.tiles import steps
+from nearline.representations._runs import count_runs
+from nearline.representations.base import is_frame, kind_of_series, library_of, names_of, series_of
+from nearline.representations.texts import dampened
 
 MISSING = frozenset(
     {

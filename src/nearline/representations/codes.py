@@ -10,12 +10,23 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
 from nearline._arrays.design import Array
-from nearline._records.kept import Flag, Instance, ListOf, Mapping, Numbers, OneOf, Real, Vocabulary, Word, kept
+from nearline._parallel.stopping import checkpoint
+from nearline._parallel.tiles import single_threaded_blas
+from nearline._records.kept import (
+    Flag,
+    Instance,
+    ListOf,
+    Mapping,
+    Numbers,
+    OneOf,
+    Real,
+    Vocabulary,
+    Word,
+    kept,
+)
 from nearline.representations._columns import Column, NumberColumn, StringColumn
 from nearline.representations.scales import Affine, Fit, Knots, Scale
 from nearline.representations.texts import inverse_frequencies, weighted
-from nearline._parallel.stopping import checkpoint
-from nearline._parallel.tiles import single_threaded_blas
 
 CATEGORIES = 100  # strings with more distinct values in the training rows are texts
 FEW = 10  # strings with so few distinct values are never texts

@@ -15,10 +15,10 @@ from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from nearline._arrays.design import Array, admitted, flat, is_sparse
+from nearline._arrays.validation import check_array, validate_data
 from nearline._records.kept import AnyOf, Instance, ListOf, Numbers, OneOf, OrNone, Whole, Word, kept
 from nearline.representations.base import Prepared, Representation, by_name, is_frame, names_of
 from nearline.representations.scales import Knots, quantile
-from nearline._arrays.validation import check_array, validate_data
 
 EXACT = 2**24  # whole numbers up to here are exact in float32
 

@@ -10,14 +10,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from nearline._arrays.design import Array
+from nearline._arrays.validation import validate_data
+from nearline._parallel.tiles import slices, steps
 from nearline._records.kept import Instance, ListOf, Mapping, OneOf, Whole, Word, kept, require
+from nearline._records.words import many
+from nearline.representations._columns import Column, read_columns
 from nearline.representations.base import Prepared, Representation, is_frame
 from nearline.representations.codes import Code, Writer, code_of
-from nearline.representations._columns import Column, read_columns
 from nearline.representations.scales import SCALES
-from nearline._parallel.tiles import slices, steps
-from nearline._arrays.validation import validate_data
-from nearline._records.words import many
 
 BLOCK, FEWEST_ROWS = 1 << 18, 256  # numbers that are made at a time, rows at least
 WIDE, SPARSE = 500, 0.1  # a table with more columns, and at most this share of them filled, is a CSR matrix
@@ -180,7 +180,7 @@ class PreparedTable(Prepared):
 
 
 @dataclass(frozen=True)
-class Table(Representation):
+class TableRepresentation(Representation):
     """Mixed columns as numbers, scaled to mean 0 and deviation 1."""
 
     name: ClassVar[str] = "table"
@@ -198,7 +198,7 @@ class Table(Representation):
 
 
 @dataclass(frozen=True)
-class MinMaxTable(Table):
+class MinMaxTable(TableRepresentation):
     """Mixed columns as numbers from 0 to 1."""
 
     name: ClassVar[str] = "table-minmax"
@@ -206,7 +206,7 @@ class MinMaxTable(Table):
 
 
 @dataclass(frozen=True)
-class QuantileTable(Table):
+class QuantileTable(TableRepresentation):
     """Mixed columns as numbers, by their ranks on the scale of a standard normal variable."""
 
     name: ClassVar[str] = "table-quantile"

@@ -14,10 +14,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import normalize
 
 from nearline._arrays.design import Array
-from nearline._records.kept import kept
-from nearline.representations.base import NOTHING, Prepared, Representation, is_frame, names_of, series_of
-from nearline.representations._runs import count_runs
 from nearline._parallel.tiles import steps
+from nearline._records.kept import kept
+from nearline.representations._runs import count_runs
+from nearline.representations.base import NOTHING, Prepared, Representation, is_frame, names_of, series_of
 
 LONG = 200  # texts of more characters on average take long to cut into runs of characters
 LARGE = 1000  # from this many texts on, a token seen in one text only is left out

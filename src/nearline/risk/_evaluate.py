@@ -3,9 +3,9 @@
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._arrays.targets import checked_targets, row_weights
 from nearline.losses import LOSSES, Loss, check_loss
 from nearline.risk._given import named
-from nearline._arrays.targets import checked_targets, row_weights
 
 
 def evaluate(loss: Loss | str, scores: Array, targets: Array, weights: Array | None = None) -> float:

@@ -5,6 +5,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from nearline._records.habits import ours
+
 Named = TypeVar("Named")
 
 
@@ -12,11 +14,12 @@ def named(given: Any, known: dict[str, Named], kind: Any, what: str) -> Named:
     """The object of a name; objects of the right kind are given back as they are."""
     if isinstance(given, kind):
         return cast(Named, given)
-    if not isinstance(given, str) or given not in known:
+    name = ours(given)
+    if not isinstance(name, str) or name not in known:
         raise ValueError(
             f"Unknown {what} {given!r}: choose one of {', '.join(map(repr, known))}, or give a {kind.__name__} object."
         )
-    return known[given]
+    return known[name]
 
 
 def strength(alpha: Any, total_weight: float) -> float:

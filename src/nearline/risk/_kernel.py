@@ -1,4 +1,4 @@
-"""KernelRisk: the risk of scores in the space of a kernel's features (SPEC G5).
+"""KernelRisk: the risk of scores in the space of a kernel's features.
 
     risk(W, b) = (alpha/2) |W|^2 + (1/S) sum_i s_i loss(W phi(x_i) + b, y_i),    W = sum_i A_i phi(x_i)^T
 
@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._arrays.targets import row_weights
 from nearline.kernels import Kernel, as_kernel
 from nearline.kernels.gram import MEMORY, Gram
 from nearline.losses import Loss
-from nearline.risk.params import Params
-from nearline.risk.passes import Passes, passes_for
 from nearline.risk._given import strength
 from nearline.risk._objective import Objective
 from nearline.risk._point import Line, Point
 from nearline.risk._risk import Risk
-from nearline._arrays.targets import row_weights
+from nearline.risk.params import Params
+from nearline.risk.passes import Passes, passes_for
 
 
 class KernelRisk(Objective):

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._arrays.targets import checked_targets, row_weights
 from nearline.losses import LOSSES, Loss, check_loss
-from nearline.risk.params import Params
-from nearline.risk.passes import Passes
 from nearline.risk._certificate import certify
 from nearline.risk._given import named, strength
 from nearline.risk._point import Line, Point, ScoredPoint
-from nearline._arrays.targets import checked_targets, row_weights
+from nearline.risk.params import Params
+from nearline.risk.passes import Passes
 
 
 class Objective(ABC):

@@ -10,17 +10,17 @@ import numpy as np
 
 from nearline._arrays.design import Array, Design, as_design, is_sparse
 from nearline.losses import Loss
-from nearline.risk.params import Params
-from nearline.risk.passes import ExactPasses, Passes, passes_for
 from nearline.regularizers import REGULARIZERS, Elastic, Regularizer, check_penalty
 from nearline.risk._certificate import dual_value, gradient_test
 from nearline.risk._given import named, strength
 from nearline.risk._objective import Objective
 from nearline.risk._point import Line, Point
+from nearline.risk.params import Params
+from nearline.risk.passes import ExactPasses, Passes, passes_for
 
 
 class Risk(Objective):
-    """Regularized empirical risk of a linear score (SPEC A3).
+    """Regularized empirical risk of a linear score.
 
     Parameters
     ----------

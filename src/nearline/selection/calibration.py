@@ -9,10 +9,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _safe_split, available_if
 from sklearn.utils.validation import _check_y, check_consistent_length, check_is_fitted, has_fit_parameter
 
-from nearline.predictions import Answers, Known, log_odds, log_of, log_probabilities_of
 from nearline._arrays.design import Array, is_sparse
-from nearline.estimators.base import Classifier, encoded
-from nearline.estimators.reduction import is_table
+from nearline._arrays.validation import check_weights, validate_data
+from nearline._parallel.stopping import checkpoint
 from nearline._records.explanation import Explanation
 from nearline._records.kept import (
     Instance,
@@ -27,13 +26,14 @@ from nearline._records.kept import (
     kept,
     require,
 )
-from nearline.selection.calibrators import CALIBRATORS, Isotonic, Sigmoid, Temperature
+from nearline.estimators.base import Classifier, encoded
+from nearline.estimators.reduction import is_table
+from nearline.predictions import Known, Predictions, log_odds, log_of, log_probabilities_of
+from nearline.selection.calibrators import CALIBRATORS, Isotonic, Sigmoid, TemperatureScaling
 from nearline.selection.folds import as_folds
 from nearline.selection.measures import log_loss
-from nearline._parallel.stopping import checkpoint
-from nearline._arrays.validation import check_weights, validate_data
 
-__all__ = ["CALIBRATORS", "CalibratedClassifier", "Isotonic", "Sigmoid", "Temperature"]
+__all__ = ["CALIBRATORS", "CalibratedClassifier", "Isotonic", "Sigmoid", "TemperatureScaling"]
 
 # -log of the rounding of 1: beyond it 1 - p is not told from 1, and a log-odds is more rounding than evidence.
 MOST_LOG_ODDS = float(-np.log(np.finfo(np.float64).eps))
@@ -111,7 +111,7 @@ def _of_its_estimator(model: "CalibratedClassifier") -> None:
     estimator=Instance(BaseEstimator),
     method=OneOf(("auto", *CALIBRATORS)),
     folds=Plain(),
-    seed=Whole(),
+    random_state=Whole(),
     log_losses_=Mapping(Word(), Real(wild=True)),
     method_=OneOf(("none", *CALIBRATORS)),
     calibrator_=OrNone(Instance(tuple(CALIBRATORS.values()))),
@@ -133,7 +133,7 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
     estimator : a classifier with ``decision_function`` or ``predict_proba``.
     method : "auto", or the calibrator whatever it does to the log-loss: "temperature", one parameter, "sigmoid", two for
         each class, or "isotonic", a rising function for each class.
-    folds : a number (stratified, shuffled by ``seed``), each row's fold number (where rows come in groups), or a
+    folds : a number (stratified, shuffled by ``random_state``), each row's fold number (where rows come in groups), or a
         scikit-learn splitter.
 
     Attributes
@@ -143,7 +143,7 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
     method_ : the calibrator's name, or "none" where the probabilities are the estimator's own.
     log_losses_ : {method: log-loss on rows left out}, of all that were compared, "none" among them if the estimator has
         probabilities.
-    calibrator_ : a :class:`Temperature`, :class:`Sigmoid`, :class:`Isotonic` or None.
+    calibrator_ : a :class:`TemperatureScaling`, :class:`Sigmoid`, :class:`Isotonic` or None.
 
     Examples
     --------
@@ -157,11 +157,13 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
     True
     """
 
-    def __init__(self, estimator: Any, *, method: str = "auto", folds: Any = 5, seed: int = 0) -> None:
+    def __init__(
+        self, estimator: Any, *, method: str = "auto", folds: Any = 5, random_state: int = 0
+    ) -> None:
         self.estimator = estimator
         self.method = method
         self.folds = folds
-        self.seed = seed
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -197,7 +199,7 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
     ) -> tuple[Array, list[Evidence]]:
         """Row numbers, fold by fold, and what a model of the other folds says of them."""
         rows, parts = [], []
-        for train, test in as_folds(self.folds, codes, seed=self.seed):
+        for train, test in as_folds(self.folds, codes, random_state=self.random_state):
             missing = np.setdiff1d(codes, codes[train])
             if len(missing):
                 raise ValueError(
@@ -281,7 +283,7 @@ def _log_losses(
     n_classes = 2 if evidence.scores.ndim == 1 else evidence.scores.shape[1]
 
     def loss(P: Array) -> float:
-        return log_loss(Answers(codes, n_classes, None, Known(P)), codes, np.arange(n_classes), weights)
+        return log_loss(Predictions(codes, n_classes, None, Known(P)), codes, np.arange(n_classes), weights)
 
     losses = {} if evidence.probabilities is None else {"none": loss(evidence.probabilities)}
     for method in methods:

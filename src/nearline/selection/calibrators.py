@@ -10,8 +10,8 @@ from scipy.special import expit, logit, softmax
 from sklearn.isotonic import IsotonicRegression
 
 from nearline._arrays.design import Array
-from nearline._records.kept import ListOf, Numbers, Real, kept, require
 from nearline._parallel.stopping import checkpoint
+from nearline._records.kept import ListOf, Numbers, Real, kept, require
 
 # Bounds of score range / temperature: between them lie probabilities from nearly equal to nearly 0 and 1.
 SMALLEST_GAIN = 1e-14  # of the loss: a Newton step that promises less ends the fit
@@ -20,7 +20,7 @@ FLATTEST, SHARPEST = 1e-4, 1e4
 
 @kept(temperature=Real(above=0.0))
 @dataclass(frozen=True)
-class Temperature:
+class TemperatureScaling:
     """softmax(scores / T), for two classes with one score f sigmoid(f / T): the order of the classes does not change.
 
     ``fit`` minimizes the log-loss over T, which is convex in 1 / T. Where every row's own class has the largest score no
@@ -31,7 +31,7 @@ class Temperature:
     --------
     >>> import numpy as np
     >>> scores = np.array([8.0, 8.0, 8.0, 8.0, -8.0])  # all are sure, one of them is wrong
-    >>> calibrator = Temperature.fit(scores, np.array([1, 1, 1, 0, 0]))
+    >>> calibrator = TemperatureScaling.fit(scores, np.array([1, 1, 1, 0, 0]))
     >>> calibrator.probabilities(np.array([8.0])).round(3).tolist()
     [[0.2, 0.8]]
     """
@@ -153,7 +153,7 @@ class Isotonic:
         return _shared(np.column_stack([np.interp(f, x, y) for f, x, y in steps]))
 
 
-CALIBRATORS: dict[str, Any] = {"temperature": Temperature, "sigmoid": Sigmoid, "isotonic": Isotonic}
+CALIBRATORS: dict[str, Any] = {"temperature": TemperatureScaling, "sigmoid": Sigmoid, "isotonic": Isotonic}
 
 
 def _root(increasing: Callable[[float], float], low: float, high: float) -> float:

@@ -1,4 +1,4 @@
-"""Contest: every family on every representation and fold, with what they share computed once (SPEC H4, H5)."""
+"""Contest: every family on every representation and fold, with what they share computed once."""
 
 import os
 import warnings
@@ -9,23 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from nearline._core import thread_limit
 from nearline._arrays.design import Array
+from nearline._core import thread_limit
+from nearline._parallel.stopping import Deadline, OutOfTime, checkpoint, heeding
+from nearline._parallel.tiles import side_by_side
 from nearline.representations import Representation
 from nearline.selection.budget import Budget
 from nearline.selection.comparison import added_by_rows
 from nearline.selection.contributions import contributions_of, hits
 from nearline.selection.edges import ROUNDS, Axis, Edge, open_ends
 from nearline.selection.families import Family, Outcome
-from nearline.selection.fold_data import FoldData, Rows
+from nearline.selection.fold_data import FoldData, TrainingRows
 from nearline.selection.forecast import Forecast
 from nearline.selection.leaderboard import Leaderboard, Skipped
 from nearline.selection.progress import Progress
 from nearline.selection.scoring import Scorer
 from nearline.selection.unit import Unit
 from nearline.selection.ways import LATE, are_dear, reason_of, too_long, usable_ways
-from nearline._parallel.stopping import Deadline, OutOfTime, checkpoint, heeding
-from nearline._parallel.tiles import side_by_side
 
 MUCH = 1e9  # bytes that are worth a word
 DOUBT = 1.5  # what is expected to take longer than the time left by more than this factor is not begun
@@ -47,7 +47,9 @@ class Rules:
 class Contest:
     """Runs the units in order of cost, until all are done, the time is over, or it is interrupted."""
 
-    def __init__(self, rows: Rows, families: list[Family], ways: list[Representation], rules: Rules) -> None:
+    def __init__(
+        self, rows: TrainingRows, families: list[Family], ways: list[Representation], rules: Rules
+    ) -> None:
         self.rows, self.rules = rows, rules
         self.units: list[Unit] = []  # that ran
         self.interrupted = False
@@ -256,8 +258,8 @@ class Contest:
     def _score(self, unit: Unit, f: int, first: int, outcome: Outcome) -> None:
         rows, test = self.rows, self.rows.folds[f][1]
         weights = None if rows.weights is None else rows.weights[test]
-        scores = [s(outcome.answers, rows.codes[test], rows.classes, weights) for s in self.rules.scorers]
-        right = outcome.answers.labels == rows.codes[test]
+        scores = [s(outcome.predictions, rows.codes[test], rows.classes, weights) for s in self.rules.scorers]
+        right = outcome.predictions.labels == rows.codes[test]
         unit.take(f, first + outcome.number, outcome, scores, right, self._added(outcome, rows.codes[test]))
 
     def _added(self, outcome: Outcome, codes: Array) -> Array | None:
@@ -271,7 +273,7 @@ class Contest:
             or not self.rows.independent
         ):
             return None
-        rows = contributions(outcome.answers, codes, len(self.rows.classes))
+        rows = contributions(outcome.predictions, codes, len(self.rows.classes))
         return None if rows is None else added_by_rows(rows, len(self.rows.folds))
 
     def _skip(self, family: Family, way: Representation, reason: str, late: bool = False) -> None:

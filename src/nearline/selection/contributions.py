@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from nearline.predictions import Answers
 from nearline._arrays.design import Array
+from nearline.predictions import Predictions
 from nearline.selection.intervals.area import areas
 from nearline.selection.intervals.balanced import balanced_deviations
 from nearline.selection.measures import squared_distances, surprises
 from nearline.selection.scoring import SCORERS, Scorer
 
-Contributions = Callable[[Answers, Array, int], Array | None]  # (answers, codes, n_classes) -> (n,)
+Contributions = Callable[[Predictions, Array, int], Array | None]  # (answers, codes, n_classes) -> (n,)
 
 
 def contributions_of(scorer: Scorer) -> Contributions | None:
@@ -23,38 +23,38 @@ def contributions_of(scorer: Scorer) -> Contributions | None:
     return CONTRIBUTIONS.get(scorer.score)
 
 
-def hits(answers: Answers, codes: Array, n_classes: int) -> Array:
+def hits(predictions: Predictions, codes: Array, n_classes: int) -> Array:
     """1 where the label is right."""
-    return (answers.labels == codes).astype(np.float64)
+    return (predictions.labels == codes).astype(np.float64)
 
 
-def balanced_hits(answers: Answers, codes: Array, n_classes: int) -> Array | None:
+def balanced_hits(predictions: Predictions, codes: Array, n_classes: int) -> Array | None:
     """Balanced accuracy: p + n (hit - p_c) / (C n_c) for a row of class c; C classes are there."""
     there, codes = np.unique(codes, return_inverse=True)
-    right = (answers.labels == there[codes]).astype(np.float64)
+    right = (predictions.labels == there[codes]).astype(np.float64)
     sizes = np.bincount(codes)
     mean = float(np.mean(np.bincount(codes, weights=right) / sizes))
     return mean + balanced_deviations(right, codes, len(there))
 
 
-def ranked(answers: Answers, codes: Array, n_classes: int) -> Array | None:
+def ranked(predictions: Predictions, codes: Array, n_classes: int) -> Array | None:
     """Area under the ROC curve: A + n times what the placement of a row adds to it."""
-    ranking = answers.ranking()
+    ranking = predictions.ranking()
     if ranking is None or len(np.unique(codes)) < n_classes:
         return None
     found = areas(np.asarray(ranking), codes, n_classes)
     return found.mean + found.deviations
 
 
-def log_losses(answers: Answers, codes: Array, n_classes: int) -> Array | None:
+def log_losses(predictions: Predictions, codes: Array, n_classes: int) -> Array | None:
     """-log of the probability of the own class."""
-    probabilities = answers.probabilities()
+    probabilities = predictions.probabilities()
     return None if probabilities is None else surprises(probabilities, codes)
 
 
-def brier_losses(answers: Answers, codes: Array, n_classes: int) -> Array | None:
+def brier_losses(predictions: Predictions, codes: Array, n_classes: int) -> Array | None:
     """Squared distance between the probabilities and the class."""
-    probabilities = answers.probabilities()
+    probabilities = predictions.probabilities()
     return None if probabilities is None else squared_distances(probabilities, codes)
 
 

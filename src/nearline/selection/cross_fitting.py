@@ -28,7 +28,7 @@ def cross_fitted(model: Any, codes: Array, groups: Any, split: Split) -> Calibra
     folds = _folds(codes, groups, split)
     tested = sum((np.bincount(codes[test], minlength=codes.max() + 1) > 0).astype(int) for _, test in folds)
     method = "auto" if np.min(tested) >= 2 else "temperature"
-    return CalibratedClassifier(model, method=method, folds=folds, seed=split.seed)
+    return CalibratedClassifier(model, method=method, folds=folds, random_state=split.random_state)
 
 
 def _folds(codes: Array, groups: Any, split: Split) -> Folds:

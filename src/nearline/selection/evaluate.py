@@ -1,4 +1,4 @@
-"""Cross-validation, its repetition, and curves over rows and over capacity (SPEC H2, H6, H8)."""
+"""Cross-validation, its repetition, and curves over rows and over capacity."""
 
 import hashlib
 from collections.abc import Iterator
@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 
-from nearline.predictions import Answers, answers_of
 from nearline._arrays.design import Array, is_sparse
+from nearline._arrays.validation import check_array, indexable
 from nearline.estimators import KNeighborsClassifier, LinearClassifier
 from nearline.estimators.base import encoded
 from nearline.estimators.neighbors_base import check_whole
+from nearline.predictions import Predictions, predictions_of
 from nearline.selection.comparison import TTest, corrected_t_test
 from nearline.selection.families import Family, Fold
 from nearline.selection.families.alone import Own
@@ -24,7 +25,6 @@ from nearline.selection.folds import Folds
 from nearline.selection.input import checked_labels
 from nearline.selection.scoring import Scorer, scorers_for
 from nearline.selection.splits import as_split, checked_groups
-from nearline._arrays.validation import check_array, indexable
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def cross_validate(
     folds: Any = 5,
     groups: Any = None,
     split: str = "auto",
-    seed: int = 0,
+    random_state: int = 0,
 ) -> FoldScores:
     """Fit a model on the training rows of each fold and score it on the rows left out.
 
@@ -90,7 +90,7 @@ def cross_validate(
         folds=folds,
         groups=groups,
         split=split,
-        seed=seed,
+        random_state=random_state,
     )
 
 
@@ -105,7 +105,7 @@ def repeated(
     folds: Any = 5,
     groups: Any = None,
     split: str = "auto",
-    seed: int = 0,
+    random_state: int = 0,
 ) -> FoldScores:
     """Cross-validation over several draws of the folds. The draws share their rows: more of them do not add data.
 
@@ -120,11 +120,11 @@ def repeated(
     found: list[list[float]] = []
     shares = []
     drawn = hashlib.sha256(task.codes.tobytes())
-    for train, test in task.pairs(folds, split, seed, repeats):
+    for train, test in task.pairs(folds, split, random_state, repeats):
         for part in (train, test):
             drawn.update(np.asarray([len(part), *part], dtype=np.int64).tobytes())
-        answers = _fitted_answers(model, task, train, test)
-        found.append([scorer(answers, task.codes[test], task.classes) for scorer in task.scorers])
+        predictions = _fitted_predictions(model, task, train, test)
+        found.append([scorer(predictions, task.codes[test], task.classes) for scorer in task.scorers])
         shares.append(len(test) / len(train))
     columns = np.array(found).T
     scores = {scorer.name: column for scorer, column in zip(task.scorers, columns, strict=True)}
@@ -153,7 +153,7 @@ def compare(a: FoldScores, b: FoldScores, scoring: str | None = None) -> TTest:
     if a.folds != b.folds or len(a.scores[name]) != len(b.scores[name]):
         raise ValueError(
             "The two runs are on different folds, so that their scores are no pairs: cross-validate both models on the same "
-            "rows, with the same folds, split, repeats and seed."
+            "rows, with the same folds, split, repeats and random_state."
         )
     if a.positive != b.positive:
         raise ValueError(
@@ -173,7 +173,7 @@ def learning_curve(
     folds: Any = 5,
     groups: Any = None,
     split: str = "auto",
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Curve:
     """Scores as the training rows grow: shares of them, or numbers; each part contains the smaller ones.
 
@@ -186,20 +186,20 @@ def learning_curve(
     True
     """
     task = _Task.of(X, y, scoring, groups, pos_label)
-    pairs = list(task.pairs(folds, split, seed, 1))
+    pairs = list(task.pairs(folds, split, random_state, 1))
     numbers = _sizes(sizes, min(len(train) for train, _ in pairs))
     test_scores, train_scores = np.full((2, len(numbers), len(pairs)), np.nan)
     for f, (train, test) in enumerate(pairs):
-        order = _class_by_class(train, task.codes, seed)
+        order = _class_by_class(train, task.codes, random_state)
         for i, size in enumerate(numbers):
             rows = order[:size]
-            parts: list[tuple[Array, Answers]] = []
+            parts: list[tuple[Array, Predictions]] = []
             with suppress(ValueError):  # too few rows for this model: the score is undefined
-                parts = [(part, _fitted_answers(model, task, rows, part)) for part in (test, rows)]
-            for scores, (part, answers) in zip((test_scores, train_scores), parts):
-                scores[i, f] = task.score(answers, part)
+                parts = [(part, _fitted_predictions(model, task, rows, part)) for part in (test, rows)]
+            for scores, (part, predictions) in zip((test_scores, train_scores), parts):
+                scores[i, f] = task.score(predictions, part)
     if np.isnan(test_scores).all():
-        _fitted_answers(model, task, pairs[0][0], pairs[0][1])  # says what is wrong
+        _fitted_predictions(model, task, pairs[0][0], pairs[0][1])  # says what is wrong
     return Curve("training rows", numbers, test_scores, train_scores, task.scorers[0].title)
 
 
@@ -215,7 +215,7 @@ def capacity_curve(
     folds: Any = 5,
     groups: Any = None,
     split: str = "auto",
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Curve:
     """Scores over what makes a model simpler: k of nearest neighbors (one search a fold), alpha (one warm path a fold).
 
@@ -233,14 +233,14 @@ def capacity_curve(
     parameter = parameter or _capacity(model)
     values = list(values)
     family, grid = _family(model, parameter, values)
-    pairs = list(task.pairs(folds, split, seed, 1))
+    pairs = list(task.pairs(folds, split, random_state, 1))
     scores = np.empty((2, len(grid), len(pairs)))
     for f, (train, test) in enumerate(pairs):
         (rows, _), (left, _) = (_safe_split(model, task.X, task.codes, part, train) for part in (train, test))
         for part, (Q, numbers) in enumerate(((left, test), (rows, train))):
             fold = Fold(rows, task.codes[train], None, Q, task.classes)
             for outcome in family.outcomes(fold, grid):
-                scores[part, outcome.number, f] = task.score(outcome.answers, numbers)
+                scores[part, outcome.number, f] = task.score(outcome.predictions, numbers)
     return Curve(parameter, np.asarray(values), scores[0], scores[1], task.scorers[0].title)
 
 
@@ -271,12 +271,12 @@ class _Task:
             positive,
         )
 
-    def pairs(self, folds: Any, split: str, seed: int, repeats: int) -> Iterator[tuple[Array, Array]]:
+    def pairs(self, folds: Any, split: str, random_state: int, repeats: int) -> Iterator[tuple[Array, Array]]:
         if not (isinstance(repeats, (int, np.integer)) and repeats >= 1):
             raise ValueError(f"repeats must be a whole number >= 1, got {repeats!r}.")
         drawn: list[Folds] = []
         for r in range(repeats):
-            drawn.append(as_split(split, self.groups, seed + r).folds(self.codes, self.groups, folds))
+            drawn.append(as_split(split, self.groups, random_state + r).folds(self.codes, self.groups, folds))
             if r == 1 and all(np.array_equal(a[1], b[1]) for a, b in zip(drawn[0], drawn[1])):
                 raise ValueError(
                     "These folds are the same in every draw, so repeating them adds nothing: take repeats=1, or folds that "
@@ -285,14 +285,14 @@ class _Task:
         for pairs in drawn:
             yield from pairs
 
-    def score(self, answers: Answers, rows: Array) -> float:
-        return self.scorers[0](answers, self.codes[rows], self.classes)
+    def score(self, predictions: Predictions, rows: Array) -> float:
+        return self.scorers[0](predictions, self.codes[rows], self.classes)
 
 
-def _fitted_answers(model: Any, task: _Task, train: Array, test: Array) -> Answers:
+def _fitted_predictions(model: Any, task: _Task, train: Array, test: Array) -> Predictions:
     X_train, codes = _safe_split(model, task.X, task.codes, train)  # of a Gram matrix rows and columns
     X_test, _ = _safe_split(model, task.X, task.codes, test, train)
-    return answers_of(clone(model).fit(X_train, task.classes[codes]), X_test, task.classes)
+    return predictions_of(clone(model).fit(X_train, task.classes[codes]), X_test, task.classes)
 
 
 def _sizes(sizes: Any, most: int) -> Array:
@@ -305,9 +305,9 @@ def _sizes(sizes: Any, most: int) -> Array:
     return np.unique(counts)
 
 
-def _class_by_class(rows: Array, codes: Array, seed: int) -> Array:
+def _class_by_class(rows: Array, codes: Array, random_state: int) -> Array:
     """The rows in an order in which every beginning has the classes in about their shares."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     rows = rng.permutation(rows)
     place = np.empty(len(rows))
     for c in np.unique(codes[rows]):

@@ -1,4 +1,4 @@
-"""FoldData: rows as numbers, fold by fold, made once for all families (SPEC H3)."""
+"""FoldData: rows as numbers, fold by fold, made once for all families."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._parallel.stopping import Deadline
 from nearline.estimators.base import class_weights
 from nearline.representations import Representation
 from nearline.selection.families import Fold, voters_of
 from nearline.selection.folds import Folds
-from nearline._parallel.stopping import Deadline
 
 
 @dataclass(frozen=True)
-class Rows:
+class TrainingRows:
     """The rows of the training part, and the folds in which they are used."""
 
     X: Any
@@ -33,7 +33,7 @@ class Rows:
 class FoldData:
     """Folds as numbers, kept for the next family while they fit into the memory given."""
 
-    def __init__(self, rows: Rows, class_weight: Any, memory: float) -> None:
+    def __init__(self, rows: TrainingRows, class_weight: Any, memory: float) -> None:
         self.rows, self.class_weight, self.memory = rows, class_weight, memory
         self._read: dict[str, Any] = {}  # by what is read
         self._prepared: dict[str, Any] = {}

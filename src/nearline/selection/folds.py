@@ -84,11 +84,13 @@ class Folds:
         return len(self)
 
 
-def as_folds(folds: Any, y: Array, *, split: str = "stratified", groups: Any = None, seed: int = 0) -> Folds:
+def as_folds(
+    folds: Any, y: Array, *, split: str = "stratified", groups: Any = None, random_state: int = 0
+) -> Folds:
     """Folds of the rows whose labels, or targets, are ``y``."""
     n = len(y)
     if isinstance(folds, (int, np.integer)) and not isinstance(folds, bool):
-        folds = splitter(split, int(folds), y, groups, seed)
+        folds = splitter(split, int(folds), y, groups, random_state)
     numbers = np.arange(n) if isinstance(folds, str) and folds == "leave-one-out" else _fold_numbers(folds, n)
     if numbers is not None:
         return _several(Folds(n, numbers, []))
@@ -105,14 +107,14 @@ def _several(folds: Folds) -> Folds:
     return folds
 
 
-def splitter(split: str, n_folds: int, y: Array, groups: Any, seed: int) -> Any:
+def splitter(split: str, n_folds: int, y: Array, groups: Any, random_state: int) -> Any:
     """A scikit-learn splitter of that many folds."""
     n = len(y)
     _check_number(n_folds, n)
     if split == "time":
         return TimeSeriesSplit(n_folds)
     if split == "plain":
-        return KFold(n_folds, shuffle=True, random_state=seed)
+        return KFold(n_folds, shuffle=True, random_state=random_state)
     sizes = np.unique(y, return_counts=True)[1]
     if split == "group":
         n_groups = len(np.unique(groups))
@@ -123,14 +125,16 @@ def splitter(split: str, n_folds: int, y: Array, groups: Any, seed: int) -> Any:
             )
         common = int(sizes.min()) >= n_folds
         return (
-            StratifiedGroupKFold(n_folds, shuffle=True, random_state=seed) if common else GroupKFold(n_folds)
+            StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
+            if common
+            else GroupKFold(n_folds)
         )
     if sizes.max() < n_folds:
         raise ValueError(
             f"The largest class has {many(int(sizes.max()), 'row')}, and {n_folds} folds need as many: give more rows of "
             f"each class, or take fewer folds ({worded('folds=2', '--folds 2')})."
         )
-    return StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    return StratifiedKFold(n_folds, shuffle=True, random_state=random_state)
 
 
 def _check_number(folds: int, n: int) -> None:

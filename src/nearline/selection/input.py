@@ -8,12 +8,12 @@ from sklearn.utils import assert_all_finite, check_consistent_length, column_or_
 from sklearn.utils.validation import _check_feature_names
 
 from nearline._arrays.design import Array, admitted, flat, is_sparse
-from nearline.representations import is_frame, kind_of
-from nearline.representations.base import by_name
-from nearline.selection.calibrators import CALIBRATORS
 from nearline._arrays.targets import quantity_in
 from nearline._arrays.validation import validate_data
 from nearline._records.words import many
+from nearline.representations import is_frame, kind_of
+from nearline.representations.base import by_name
+from nearline.selection.calibrators import CALIBRATORS
 
 NUMERIC = ("numbers", "sparse")
 
@@ -117,8 +117,8 @@ def check_options(contest: Any) -> None:
     pair = isinstance(test, (tuple, list)) and len(test) == 2
     if test is not None and not pair and not isinstance(test, (float, int, np.number)):
         raise ValueError(f"test must be a share of the rows, a pair (X_test, y_test) or None, got {test!r}.")
-    if not isinstance(contest.seed, (int, np.integer)):
-        raise ValueError(f"seed must be a whole number, got {contest.seed!r}.")
+    if not isinstance(contest.random_state, (int, np.integer)):
+        raise ValueError(f"random_state must be a whole number, got {contest.random_state!r}.")
     if contest.own is not None and not isinstance(contest.own, dict):
         raise ValueError(f"own must be a dictionary {{name: estimator}}, got {contest.own!r}.")
     for name, model in (contest.own or {}).items():

@@ -1,4 +1,4 @@
-"""Choose kernel and alpha: one Gram matrix a kernel serves all folds, alphas and classes (SPEC G5, H4)."""
+"""Choose kernel and alpha: one Gram matrix a kernel serves all folds, alphas and classes."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -64,7 +64,7 @@ def kernel_scores(
     folds: Any = 5,
     split: str = "auto",
     groups: Any = None,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> KernelScores:
     """Cross-validate a kernel machine over kernels and alphas.
 
@@ -78,7 +78,7 @@ def kernel_scores(
     X, y : rows, strings or trees as the kernels take them, and labels.
     kernels : a list of kernels or their names.
     alphas : the grid.
-    folds : a number (stratified, shuffled by ``seed``), "leave-one-out", an array with the number of each row's
+    folds : a number (stratified, shuffled by ``random_state``), "leave-one-out", an array with the number of each row's
         fold, a list of pairs (training rows, test rows), or a scikit-learn splitter.
     split, groups : how a number of folds divides the rows: "stratified" by class; "group", rows of one group together; or
         "time", where rows are in the order of time. "auto" is by group where ``groups`` are given.
@@ -107,7 +107,9 @@ def kernel_scores(
             "sklearn.model_selection.GridSearchCV for others."
         )
     classes, codes = encoded(np.asarray(y))
-    drawn = as_folds(folds, codes, **drawn_as(split, groups, len(codes)), seed=seed).learnable(codes)
+    drawn = as_folds(
+        folds, codes, **drawn_as(split, groups, len(codes)), random_state=random_state
+    ).learnable(codes)
     # By class: then a machine's rows are blocks of the Gram matrix.
     order = np.argsort(codes, kind="stable")
     place = np.argsort(order, kind="stable")
@@ -130,6 +132,6 @@ def kernel_scores(
                 K[np.ix_(train, train)], codes[train], None, K[np.ix_(test, train)], classes, gram=True
             )
             for outcome in family.outcomes(fold, [{"alpha": alpha} for alpha in grid]):
-                scores[k, outcome.number, f] = np.mean(outcome.answers.labels == codes[test])
+                scores[k, outcome.number, f] = np.mean(outcome.predictions.labels == codes[test])
                 gaps[k, outcome.number, f] = np.nan if outcome.gap is None else outcome.gap
     return KernelScores(fitted, grid, scores, gaps)

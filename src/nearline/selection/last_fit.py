@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nearline._parallel.stopping import Deadline, OutOfTime, heeding
 from nearline.selection.budget import GRACE, Budget
 from nearline.selection.checks import Finding
 from nearline.selection.leaderboard import Entry
-from nearline._parallel.stopping import Deadline, OutOfTime, heeding
 
 QUICK = 0.5  # seconds: candidates that may be fitted when the time is over
 DOUBT = 2.0  # by how much the seconds of a fit may be guessed too long

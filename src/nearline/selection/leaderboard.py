@@ -1,4 +1,4 @@
-"""Leaderboard: every candidate's score on every fold, as plain records (SPEC H2, H5)."""
+"""Leaderboard: every candidate's score on every fold, as plain records."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.visible import visible
+from nearline._records.words import many
 from nearline.selection.comparison import Added, Hits, indistinguishable
 from nearline.selection.edges import Edge
 from nearline.selection.scoring import SCORERS, Scorer
-from nearline._records.visible import visible
-from nearline._records.words import many
 
 OPTIMISTIC = "The best mean is optimistic: it was chosen for being best. Test rows and nested cross-validation are honest."
 

@@ -8,47 +8,47 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearline.predictions import Answers
 from nearline._arrays.design import Array
+from nearline.predictions import Predictions
 
 
-def accuracy(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+def accuracy(predictions: Predictions, codes: Array, classes: Array, weights: Array | None) -> float:
     """Share of the rows that are called right."""
-    return float(np.average(answers.labels == codes, weights=weights))
+    return float(np.average(predictions.labels == codes, weights=weights))
 
 
-def balanced_accuracy(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+def balanced_accuracy(predictions: Predictions, codes: Array, classes: Array, weights: Array | None) -> float:
     """Mean over the classes that are there of the share found."""
-    found, _, there = class_counts(answers, codes, classes, weights)
+    found, _, there = class_counts(predictions, codes, classes, weights)
     return float(np.mean(found[there > 0] / there[there > 0]))
 
 
-def precision(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+def precision(predictions: Predictions, codes: Array, classes: Array, weights: Array | None) -> float:
     """found / called: how many of the rows called so are of the class; undefined for a class that no row is called."""
-    found, called, there = class_counts(answers, codes, classes, weights)
+    found, called, there = class_counts(predictions, codes, classes, weights)
     return _of_classes(found, called, called + there > 0)
 
 
-def recall(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+def recall(predictions: Predictions, codes: Array, classes: Array, weights: Array | None) -> float:
     """found / there: how many of the rows of the class are called so; undefined for a class without rows."""
-    found, called, there = class_counts(answers, codes, classes, weights)
+    found, called, there = class_counts(predictions, codes, classes, weights)
     return _of_classes(found, there, called + there > 0)
 
 
-def f1(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+def f1(predictions: Predictions, codes: Array, classes: Array, weights: Array | None) -> float:
     """2 found / (called + there), the harmonic mean of precision and recall; undefined where there is no such row."""
-    found, called, there = class_counts(answers, codes, classes, weights)
+    found, called, there = class_counts(predictions, codes, classes, weights)
     return _of_classes(2.0 * found, called + there, called + there > 0)
 
 
 def class_counts(
-    answers: Answers, codes: Array, classes: Array, weights: Array | None
+    predictions: Predictions, codes: Array, classes: Array, weights: Array | None
 ) -> tuple[Array, Array, Array]:
     """Of each class the weight of rows found, called so, and there."""
     n = len(classes)
     w = np.ones(len(codes)) if weights is None else weights
-    found = np.bincount(codes, w * (answers.labels == codes), n)
-    return found, np.bincount(answers.labels, w, n), np.bincount(codes, w, n)
+    found = np.bincount(codes, w * (predictions.labels == codes), n)
+    return found, np.bincount(predictions.labels, w, n), np.bincount(codes, w, n)
 
 
 def _of_classes(part: Array, whole: Array, counts: Array) -> float:
@@ -60,18 +60,18 @@ def _of_classes(part: Array, whole: Array, counts: Array) -> float:
     return float(np.mean(part[counts] / whole[counts]))
 
 
-def mcc(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+def mcc(predictions: Predictions, codes: Array, classes: Array, weights: Array | None) -> float:
     """Matthews' correlation of classes and labels, cov(y, l) / sqrt(cov(y, y) cov(l, l)); 0 where one of them is constant."""
-    found, called, there = class_counts(answers, codes, classes, weights)
+    found, called, there = class_counts(predictions, codes, classes, weights)
     total = there.sum()
     both = found.sum() * total - there @ called
     spread = (total**2 - called @ called) * (total**2 - there @ there)
     return float(both / np.sqrt(spread)) if spread > 0 else 0.0
 
 
-def log_loss(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+def log_loss(predictions: Predictions, codes: Array, classes: Array, weights: Array | None) -> float:
     """Mean of -log p of the row's class, p kept within [eps, 1 - eps] of its floating-point type, as scikit-learn does."""
-    P = answers.probabilities()
+    P = predictions.probabilities()
     return float("nan") if P is None else float(np.average(surprises(P, codes), weights=weights))
 
 
@@ -82,9 +82,9 @@ def surprises(P: Array, codes: Array) -> Array:
     return np.asarray(-np.log(np.clip(own, eps, 1.0 - eps)))
 
 
-def brier(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+def brier(predictions: Predictions, codes: Array, classes: Array, weights: Array | None) -> float:
     """Mean of (p - y)^2 for two classes, from 0 to 1; of sum_c (p_c - [y = c])^2 for more, from 0 to 2."""
-    P = answers.probabilities()
+    P = predictions.probabilities()
     return float("nan") if P is None else float(np.average(squared_distances(P, codes), weights=weights))
 
 
@@ -95,24 +95,24 @@ def squared_distances(P: Array, codes: Array) -> Array:
     return np.asarray((wrong**2).sum(axis=1) * (0.5 if P.shape[1] == 2 else 1.0))
 
 
-def auc(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+def auc(predictions: Predictions, codes: Array, classes: Array, weights: Array | None) -> float:
     """Area under the ROC curve; of more than two classes the mean over classes of one against the rest."""
-    return _of_rankings(_area, answers, codes, classes, weights)
+    return _of_rankings(_area, predictions, codes, classes, weights)
 
 
-def average_precision(answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
+def average_precision(predictions: Predictions, codes: Array, classes: Array, weights: Array | None) -> float:
     """Sum over thresholds of (R_t - R_{t-1}) P_t; of more than two classes the mean over classes of one against the rest."""
-    return _of_rankings(_precision_area, answers, codes, classes, weights)
+    return _of_rankings(_precision_area, predictions, codes, classes, weights)
 
 
 def _of_rankings(
     area: Callable[[Array, Array, Array | None], float],
-    answers: Answers,
+    predictions: Predictions,
     codes: Array,
     classes: Array,
     weights: Array | None,
 ) -> float:
-    ranking = answers.ranking()
+    ranking = predictions.ranking()
     if weights is not None and ranking is not None:
         there = weights > 0
         ranking, codes, weights = ranking[there], codes[there], weights[there]
@@ -153,8 +153,10 @@ class TopK:
 
     k: int
 
-    def __call__(self, answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
-        F = answers.probabilities() if answers.scores is None else answers.scores
+    def __call__(
+        self, predictions: Predictions, codes: Array, classes: Array, weights: Array | None
+    ) -> float:
+        F = predictions.probabilities() if predictions.scores is None else predictions.scores
         if F is None or self.k >= len(classes):
             return float("nan")
         own = F[np.arange(len(codes)), codes][:, None]

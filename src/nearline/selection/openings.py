@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nearline.predictions import Answers
 from nearline._atomic.whole import WriteError, alone_in, check_place, written_whole
+from nearline.predictions import Predictions
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,9 @@ class Openings:
     models: int
 
 
-def model_key(model: str, answers: Answers) -> str:
+def model_key(model: str, predictions: Predictions) -> str:
     """Equal for models of the same parameters that answer all test rows alike."""
-    return hashlib.sha256(model.encode() + answers.labels.tobytes()).hexdigest()
+    return hashlib.sha256(model.encode() + predictions.labels.tobytes()).hexdigest()
 
 
 def record_opening(path: Path | str, test: str, model: str) -> Openings:

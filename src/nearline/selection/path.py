@@ -1,4 +1,4 @@
-"""Regularization paths: certified solutions from large alphas to small, each started at the last (SPEC E11, H4)."""
+"""Regularization paths: certified solutions from large alphas to small, each started at the last."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nearline._arrays.design import Array, Design
+from nearline._records.words import worded
 from nearline.losses import Loss
 from nearline.regularizers import Regularizer
 from nearline.risk import Risk
 from nearline.solvers import Solution, Solver, minimize
-from nearline._records.words import worded
 
 
 class Coefficients(NamedTuple):

@@ -1,4 +1,4 @@
-"""Choose alpha: whole warm-started paths on every fold, scored on the rows left out (SPEC H2, H4)."""
+"""Choose alpha: whole warm-started paths on every fold, scored on the rows left out."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,6 +9,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 
 from nearline._arrays.design import Array, is_sparse
+from nearline._arrays.validation import indexable
+from nearline._parallel.tiles import side_by_side, steps
 from nearline.estimators.base import encoded
 from nearline.estimators.linear import LinearClassifier
 from nearline.selection.edges import ROUNDS, Axis, Edge, edge_of, equally_best
@@ -17,8 +19,6 @@ from nearline.selection.families.paths import Path
 from nearline.selection.folds import as_folds
 from nearline.selection.path import checked_alphas
 from nearline.selection.splits import drawn_as
-from nearline._parallel.tiles import side_by_side, steps
-from nearline._arrays.validation import indexable
 
 DEFAULT = np.geomspace(1.0, 1e-6, 13)  # two alphas a decade
 
@@ -79,7 +79,7 @@ def path_scores(
     split: str = "auto",
     groups: Any = None,
     transformer: Any = None,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> PathScores:
     """Cross-validate a linear model over alphas: one warm path a fold, equal to separate fits within their gaps.
 
@@ -91,7 +91,7 @@ def path_scores(
     X, y : rows (array, sparse matrix or table) and labels of any kind.
     alphas : the grid. None is two a decade from 1 to 1e-6 and, where the best stands at an end, a power of ten further
         on the same folds, at most three times.
-    folds : a number (stratified, shuffled by ``seed``), "leave-one-out", an array with the number of each row's
+    folds : a number (stratified, shuffled by ``random_state``), "leave-one-out", an array with the number of each row's
         fold, a list of pairs (training rows, test rows), or a scikit-learn splitter.
     split, groups : how a number of folds divides the rows: "stratified" by class; "group", rows of one group together; or
         "time", where rows are in the order of time. "auto" is by group where ``groups`` are given.
@@ -110,7 +110,9 @@ def path_scores(
     check_classification_targets(y)
     grid = checked_alphas(DEFAULT if alphas is None else alphas)
     codes = encoded(y)[1]
-    pairs = as_folds(folds, codes, **drawn_as(split, groups, len(y)), seed=seed).learnable(codes)
+    pairs = as_folds(folds, codes, **drawn_as(split, groups, len(y)), random_state=random_state).learnable(
+        codes
+    )
 
     def scored(some: Array) -> PathScores:
         columns = side_by_side(
@@ -143,7 +145,7 @@ def _fold(
     scores, gaps = np.empty(len(alphas)), np.full(len(alphas), np.nan)
     family = Path("path", model, tol=model.tol)
     for outcome in steps(family.outcomes(fold, [{"alpha": alpha} for alpha in alphas])):
-        scores[outcome.number] = np.mean(outcome.answers.labels == codes[test])
+        scores[outcome.number] = np.mean(outcome.predictions.labels == codes[test])
         gaps[outcome.number] = np.nan if outcome.gap is None else outcome.gap
     return scores, gaps
 

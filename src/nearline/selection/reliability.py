@@ -1,4 +1,4 @@
-"""How good probabilities are: the reliability curve and the Brier score (SPEC H7)."""
+"""How good probabilities are: the reliability curve and the Brier score."""
 
 from dataclasses import dataclass
 from typing import Any

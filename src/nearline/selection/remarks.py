@@ -1,9 +1,9 @@
 """Remarks: findings about a contest that has been held, from what its candidates scored."""
 
+from nearline._records.words import worded
 from nearline.selection.checks import Finding
 from nearline.selection.leaderboard import Leaderboard
 from nearline.selection.trivial import Against
-from nearline._records.words import worded
 
 GRID_END, TRIVIAL = "grid-end", "no-better-than-trivial"
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import get_scorer, get_scorer_names
 
-from nearline.predictions import Answers, Foretold, judgement
 from nearline._arrays.design import Array
+from nearline._records.words import worded
+from nearline.predictions import Foretold, Predictions, judgement
 from nearline.selection import measures
 from nearline.selection.measures import TopK
 from nearline.selection.positive import conventional, positive_class
-from nearline._records.words import worded
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Scorer:
     """A named score; ``sign`` is -1 where small is good."""
 
     name: str
-    score: Callable[[Answers, Array, Array, Array | None], float]  # (answers, codes, classes, weights)
+    score: Callable[[Predictions, Array, Array, Array | None], float]  # (answers, codes, classes, weights)
     sign: int = 1
     directed: bool = False  # whether it is about the positive one of two classes
     several: str = ""  # what it is of more than two classes
@@ -40,15 +40,17 @@ class Scorer:
             return replace(self, about=self.several)
         return replace(self, positive=positive, about=f"positive: {positive}") if self.directed else self
 
-    def __call__(self, answers: Answers, codes: Array, classes: Array, weights: Array | None = None) -> float:
+    def __call__(
+        self, predictions: Predictions, codes: Array, classes: Array, weights: Array | None = None
+    ) -> float:
         """The score of the answers about rows of the given class numbers; NaN where it is undefined."""
         if not len(codes) or (weights is not None and not weights.sum() > 0):
             return float("nan")
         if self.directed and len(classes) == 2:  # from here on the positive class is 1
             if self.positive_code(classes) == 0:
-                answers, codes = answers.turned(), 1 - codes
+                predictions, codes = predictions.turned(), 1 - codes
             classes = np.array([0, 1])
-        return self.score(answers, codes, classes, weights)
+        return self.score(predictions, codes, classes, weights)
 
     def positive_code(self, classes: Array) -> int:
         """The number of the positive one of two classes."""
@@ -168,8 +170,10 @@ class Foreign:
     judge: Any
     own: bool  # a function of the user's: all its errors are the user's to see
 
-    def __call__(self, answers: Answers, codes: Array, classes: Array, weights: Array | None) -> float:
-        foretold = Foretold(answers, classes)
+    def __call__(
+        self, predictions: Predictions, codes: Array, classes: Array, weights: Array | None
+    ) -> float:
+        foretold = Foretold(predictions, classes)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the number says what it can

@@ -1,4 +1,4 @@
-"""Splits: the test rows that are locked away, and the folds on which candidates are compared (SPEC H1, H2)."""
+"""Splits: the test rows that are locked away, and the folds on which candidates are compared."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
 
 from nearline._arrays.design import Array
-from nearline.selection.folds import Folds, as_folds
 from nearline._records.words import many, worded
+from nearline.selection.folds import Folds, as_folds
 
 SPLITS = ("auto", "stratified", "group", "time")
 
@@ -18,7 +18,7 @@ class Split:
     """How rows are divided: "stratified" by class, by "group", or by "time" (rows are in the order of time)."""
 
     kind: str
-    seed: int = 0
+    random_state: int = 0
 
     def holdout(self, codes: Array, groups: Array | None, fraction: float) -> tuple[Array, Array]:
         """Row numbers (training part, test part), each in ascending order."""
@@ -51,7 +51,7 @@ class Split:
         if len(np.unique(groups)) < 2:
             by_group = worded("split='group'", "--groups")
             raise ValueError(f"{by_group} needs at least 2 groups, got 1: give other groups, or none.")
-        drawn = GroupShuffleSplit(20, test_size=fraction, random_state=self.seed)
+        drawn = GroupShuffleSplit(20, test_size=fraction, random_state=self.random_state)
         shares = np.bincount(codes) / len(codes)
 
         def unlike(test: Array) -> float:
@@ -62,7 +62,7 @@ class Split:
 
     def _stratified_holdout(self, codes: Array, fraction: float) -> Array:
         """The same share of every class, drawn by the seed; single rows of a class stay in the training part."""
-        rng = np.random.default_rng(self.seed)
+        rng = np.random.default_rng(self.random_state)
         there = np.bincount(codes)
         wanted = fraction * there
         sizes = np.floor(wanted).astype(int)
@@ -74,14 +74,16 @@ class Split:
 
     def folds(self, codes: Array, groups: Array | None, folds: Any) -> Folds:
         """Folds with at least two classes to learn from."""
-        return as_folds(folds, codes, split=self.kind, groups=groups, seed=self.seed).learnable(codes)
+        return as_folds(
+            folds, codes, split=self.kind, groups=groups, random_state=self.random_state
+        ).learnable(codes)
 
 
 def _no_test() -> str:
     return worded("test=None", "--test none")
 
 
-def as_split(split: str, groups: Any, seed: int) -> Split:
+def as_split(split: str, groups: Any, random_state: int) -> Split:
     """By name; "auto" is by group where groups are given, else stratified."""
     if split not in SPLITS:
         raise ValueError(f"Unknown split {split!r}: choose among {', '.join(map(repr, SPLITS))}.")
@@ -94,7 +96,7 @@ def as_split(split: str, groups: Any, seed: int) -> Split:
         )
     if split == "group" and groups is None:
         raise ValueError("split='group' needs groups: give them to fit.")
-    return Split(split, seed)
+    return Split(split, random_state)
 
 
 def checked_groups(groups: Any, n: int) -> Array:

@@ -1,4 +1,4 @@
-"""Choose k, metric and vote weights of nearest neighbors: one search a metric gives them all (SPEC H2, H3, H4)."""
+"""Choose k, metric and vote weights of nearest neighbors: one search a metric gives them all."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -12,19 +12,19 @@ from sklearn.metrics import mean_squared_error, r2_score
 from sklearn.utils import _safe_indexing
 
 from nearline._arrays.design import Array
+from nearline._arrays.validation import check_array, indexable
 from nearline.estimators.base import encoded
 from nearline.estimators.neighbors_base import ROWS
 from nearline.neighbors.ballots import as_boundary
 from nearline.neighbors.index import Index
 from nearline.neighbors.lists import Neighbors
 from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
-from nearline.neighbors.metrics import Metric, Precomputed, as_metric
+from nearline.neighbors.metrics import Metric, PrecomputedDistances, as_metric
 from nearline.neighbors.vote import Electorate, Prior, Vote, as_ties
 from nearline.neighbors.weights import as_weights
 from nearline.selection.folds import Folds, as_folds
 from nearline.selection.splits import drawn_as
 from nearline.selection.sweep_result import Sweep
-from nearline._arrays.validation import check_array, indexable
 
 
 def sweep(
@@ -42,7 +42,7 @@ def sweep(
     algorithm: Any = "auto",
     scoring: str = "accuracy",
     transformer: Any = None,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Sweep:
     """Cross-validate k nearest neighbors over k, metric and vote weights. Scores equal those of fitting each alone.
 
@@ -55,7 +55,7 @@ def sweep(
     ks : numbers of neighbors.
     metrics, weights : names, objects or functions, as for :class:`nearline.KNeighborsClassifier`. A metric that learns,
         such as ``Mahalanobis("within")``, learns from the training rows of each fold, at the price of a search for each.
-    folds : a number (stratified for labels, shuffled by ``seed``), "leave-one-out", an array with the number of each
+    folds : a number (stratified for labels, shuffled by ``random_state``), "leave-one-out", an array with the number of each
         row's fold, a list of pairs (training rows, test rows), or a scikit-learn splitter.
     split, groups : how a number of folds divides the rows: "stratified" by class; "group", rows of one group together; or
         "time", where rows are in the order of time. "auto" is by group where ``groups`` are given.
@@ -79,7 +79,7 @@ def sweep(
         X = check_array(X, **ROWS)
     task = _task(y, scoring, prior=isinstance(as_ties(ties), Prior))
     how = drawn_as(split, groups, len(y), labels=scoring == "accuracy")
-    drawn = as_folds(folds, y, **how, seed=seed)
+    drawn = as_folds(folds, y, **how, random_state=random_state)
     task.check(drawn)
     grid = _checked_ks(ks, drawn.fewest)
     chosen, given = _listed(metrics, "metrics"), _listed(weights, "weights")
@@ -133,7 +133,7 @@ def _parts(
         index = Index(X, metric, algorithm=algorithm)
         yield Part(index, index.X, split.numbers, every, every, list(enumerate(split.tests())))
         return
-    between = isinstance(metric, Precomputed)
+    between = isinstance(metric, PrecomputedDistances)
     for f, (train, test) in enumerate(split):
         rows, Q = _safe_indexing(X, train), _safe_indexing(X, test)
         if between:

@@ -1,4 +1,4 @@
-"""Sweep: scores of k nearest neighbors over metric, vote weights, k and fold (SPEC H2)."""
+"""Sweep: scores of k nearest neighbors over metric, vote weights, k and fold."""
 
 from dataclasses import dataclass, field
 from typing import Any

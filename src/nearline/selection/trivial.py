@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from nearline.predictions import Answers, Known
 from nearline._arrays.design import Array
+from nearline._records.words import many
+from nearline.predictions import Known, Predictions
 from nearline.selection.comparison import Hits, indistinguishable, mcnemar
 from nearline.selection.folds import Folds
 from nearline.selection.intervals import Block, Interval
 from nearline.selection.intervals.bootstrap import bootstrap
 from nearline.selection.scoring import SCORERS, Scorer
-from nearline._records.words import many
 
 LEVEL = 0.05
 CONSTANT = ("balanced-accuracy", "auc", "mcc")  # scores that trivial answers have whatever the rows
@@ -58,11 +58,11 @@ REFERENCES = {
 }
 
 
-def trivial_answers(codes: Array, weights: Array | None, n_classes: int, m: int) -> Answers:
+def trivial_answers(codes: Array, weights: Array | None, n_classes: int, m: int) -> Predictions:
     """The most frequent of the classes, and their shares as probabilities, for m rows."""
     shares = np.bincount(codes, weights, minlength=n_classes).astype(np.float64)
     shares /= shares.sum()
-    return Answers(np.full(m, shares.argmax()), n_classes, None, Known(np.tile(shares, (m, 1))))
+    return Predictions(np.full(m, shares.argmax()), n_classes, None, Known(np.tile(shares, (m, 1))))
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,12 @@ class Judged:
 
 
 def against_on_rows(
-    answers: Answers, trivial: Answers, rows: Judged, scorer: Scorer, interval: Interval, seed: int = 0
+    predictions: Predictions,
+    trivial: Predictions,
+    rows: Judged,
+    scorer: Scorer,
+    interval: Interval,
+    random_state: int = 0,
 ) -> Against:
     """On test rows, with the interval of the model's own score.
 
@@ -86,8 +91,8 @@ def against_on_rows(
     paired bootstrap of the difference.
     """
     codes, classes = rows.codes, rows.classes
-    own, reference = (scorer(one, codes, classes, rows.weights) for one in (answers, trivial))
-    right = answers.labels == codes
+    own, reference = (scorer(one, codes, classes, rows.weights) for one in (predictions, trivial))
+    right = predictions.labels == codes
     better: bool | None
     if _is(scorer, "accuracy") and rows.weights is None and rows.groups is None and not rows.in_time:
         test = mcnemar(right, trivial.labels == codes)
@@ -97,7 +102,11 @@ def against_on_rows(
         how = f"right alone on {many(test.only_a, 'row')}, wrong alone on {test.only_b:,}, McNemar's p = {test.p_value:.2g}"
     else:
         constant = _is(scorer, *CONSTANT)
-        gain = _shifted(interval, reference) if constant else _gain(answers, trivial, rows, scorer, seed)
+        gain = (
+            _shifted(interval, reference)
+            if constant
+            else _gain(predictions, trivial, rows, scorer, random_state)
+        )
         better = gain.low > 0 if gain.defined else None
         how = (
             f"{gain.confidence:.0%} interval of the gain {gain.low:.4f} to {gain.high:.4f}"
@@ -109,15 +118,19 @@ def against_on_rows(
     )
 
 
-def _gain(answers: Answers, trivial: Answers, rows: Judged, scorer: Scorer, seed: int) -> Interval:
+def _gain(
+    predictions: Predictions, trivial: Predictions, rows: Judged, scorer: Scorer, random_state: int
+) -> Interval:
     def gain(numbers: Array) -> float:
         weights = None if rows.weights is None else rows.weights[numbers]
         codes = rows.codes[numbers]
-        a, b = (scorer(one.some(numbers), codes, rows.classes, weights) for one in (answers, trivial))
+        a, b = (scorer(one.some(numbers), codes, rows.classes, weights) for one in (predictions, trivial))
         return scorer.sign * (a - b)
 
     block: Block = "auto" if rows.in_time else None
-    return bootstrap(gain, len(rows.codes), groups=rows.groups, block=block, n_resamples=500, seed=seed)
+    return bootstrap(
+        gain, len(rows.codes), groups=rows.groups, block=block, n_resamples=500, random_state=random_state
+    )
 
 
 def _shifted(interval: Interval, by: float) -> Interval:
@@ -136,7 +149,12 @@ class FoldScores:
 
 
 def against_on_folds(
-    folds: FoldScores, always: Answers, classes: Array, scorer: Scorer, test_to_train: float, by_rows: bool
+    folds: FoldScores,
+    always: Predictions,
+    classes: Array,
+    scorer: Scorer,
+    test_to_train: float,
+    by_rows: bool,
 ) -> Against:
     """In cross-validation, by the paired comparison of the leaderboard. The candidate was chosen by these scores."""
     hits = None
@@ -162,13 +180,13 @@ def trivial_on_folds(
     scores, right = [], []
     for train, test in folds:
         own = None if weights is None else weights[train]
-        answers = trivial_answers(codes[train], own, len(classes), len(test))
-        scores.append(scorer(answers, codes[test], classes, None if weights is None else weights[test]))
-        right.append(answers.labels == codes[test])
+        predictions = trivial_answers(codes[train], own, len(classes), len(test))
+        scores.append(scorer(predictions, codes[test], classes, None if weights is None else weights[test]))
+        right.append(predictions.labels == codes[test])
     return np.array(scores), np.concatenate(right)
 
 
-def _with_misses(found: Against, trivial: Answers, right: Array, codes: Array, classes: Array) -> Against:
+def _with_misses(found: Against, trivial: Predictions, right: Array, codes: Array, classes: Array) -> Against:
     always = int(trivial.labels[0])
     there = np.bincount(codes, minlength=len(classes)).astype(float)
     there[there == 0] = np.inf

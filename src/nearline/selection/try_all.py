@@ -1,4 +1,4 @@
-"""TryThemAll: every family on the user's data, chosen on folds, tested once (SPEC H5)."""
+"""TryThemAll: every family on the user's data, chosen on folds, tested once."""
 
 import warnings
 from collections.abc import Callable
@@ -12,9 +12,13 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from nearline.predictions import answers_of
 from nearline._arrays.design import Array
+from nearline._arrays.validation import check_weights
+from nearline._parallel.stopping import Deadline, OutOfTime, heeding
+from nearline._records.visible import visible
+from nearline._records.words import worded
 from nearline.estimators.base import encoded
+from nearline.predictions import predictions_of
 from nearline.representations import representations
 from nearline.selection.budget import GRACE, Budget
 from nearline.selection.calibration import CalibratedClassifier
@@ -23,12 +27,12 @@ from nearline.selection.checks import Finding, check
 from nearline.selection.contest import Contest, Rules
 from nearline.selection.cross_fitting import cross_fitted, gives_probabilities
 from nearline.selection.families import families
-from nearline.selection.fold_data import Rows, fitting_weights
+from nearline.selection.fold_data import TrainingRows, fitting_weights
 from nearline.selection.folds import Folds
 from nearline.selection.input import NUMERIC, check_classes, check_options, checked_rows
 from nearline.selection.last_fit import Fitted, fit_after_interrupt, last_fit
 from nearline.selection.leaderboard import Entry, Leaderboard, right_rows
-from nearline.selection.opened import LockedRows, Opened, fingerprint, intervals_of
+from nearline.selection.locked_test import LockedRows, LockedTest, fingerprint, intervals_of
 from nearline.selection.openings import check_record, model_key, record_opening
 from nearline.selection.progress import as_progress
 from nearline.selection.remarks import TRIVIAL, grid_ends, no_better
@@ -43,10 +47,6 @@ from nearline.selection.trivial import (
     trivial_answers,
     trivial_on_folds,
 )
-from nearline._parallel.stopping import Deadline, OutOfTime, heeding
-from nearline._arrays.validation import check_weights
-from nearline._records.visible import visible
-from nearline._records.words import worded
 
 CALIBRATION_FOLDS = 5  # or as many as the rarest class has rows
 NAMES = "representation__asnumbers__columns"  # where a chain keeps the names of a table of numbers
@@ -98,7 +98,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     time_limit : seconds for the whole fit: checks, representations, candidates and the last fit; decides how many
         candidates finish, never their scores.
     progress : "auto", "bar", "lines" or "silent".
-    seed : decides folds and test rows.
+    random_state : decides folds and test rows.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         nested: bool = False,
         time_limit: float | None = None,
         progress: Any = "auto",
-        seed: int = 0,
+        random_state: int = 0,
     ) -> None:
         self.preset = preset
         self.include = include
@@ -161,7 +161,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         self.nested = nested
         self.time_limit = time_limit
         self.progress = progress
-        self.seed = seed
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -188,7 +188,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             weights = check_weights(sample_weight, y)
         groups = None if groups is None else checked_groups(groups, len(y))
         as_scorers(self.scoring)  # refused now rather than after a look at the data
-        self._split = as_split(self.split, groups, self.seed)
+        self._split = as_split(self.split, groups, self.random_state)
         self._lock(X, y, groups, weights)
         train = self._train
         self.classes_, codes = encoded(y[train])
@@ -203,7 +203,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         # Rows left out several times, or folds in time that a splitter draws, are no independent rows.
         independent = self._split.kind == "stratified" and self._folds.numbers is not None
         weights = None if weights is None else weights[train]
-        rows = Rows(part, codes, self.classes_, weights, self._folds, independent)
+        rows = TrainingRows(part, codes, self.classes_, weights, self._folds, independent)
         if self.calibrate not in (None, "needed"):
             self._calibration_folds(codes, groups)  # refused now rather than after the contest
         with heeding(budget.checking):
@@ -239,7 +239,9 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
                 model = cross_fitted(model, codes, groups, self._split)
         elif self.calibrate is not None:
             folds = self._calibration_folds(codes, groups)
-            model = CalibratedClassifier(model, method=self.calibrate, folds=folds, seed=self.seed)
+            model = CalibratedClassifier(
+                model, method=self.calibrate, folds=folds, random_state=self.random_state
+            )
         model = model.fit(X, self.classes_[codes], weights)
         if isinstance(model, CalibratedClassifier) and isinstance(model.folds, Folds):
             model.set_params(folds=len(model.folds))  # the pairs are of these rows, which the model outlives
@@ -283,9 +285,9 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         key = fingerprint(self._X_test, self._locked.y)
         if key != getattr(self, "_key", None):  # another fit on the same test rows goes on counting
             self._key, self.openings_, self._tested = key, 0, 0
-        self._opened: Opened | None = None
+        self._locked_test: LockedTest | None = None
 
-    def _keep_findings(self, rows: Rows, groups: Any) -> None:
+    def _keep_findings(self, rows: TrainingRows, groups: Any) -> None:
         y, names = self._all[1], None
         if self._kind in NUMERIC:  # a frame of numbers has become an array
             names = getattr(self, "feature_names_in_", None)
@@ -311,7 +313,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
     def _families(self) -> list[Any]:
         return families(self.preset, self.include, self.exclude, self.own)
 
-    def _run(self, rows: Rows, budget: Budget) -> Contest:
+    def _run(self, rows: TrainingRows, budget: Budget) -> Contest:
         progress = as_progress(self.progress)
         rules = Rules(
             self._scorers, self.preset, progress, self.class_weight, budget, last_fits=self._last_fits
@@ -368,7 +370,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         )
         warnings.warn(said, InterruptedFitWarning, stacklevel=3)
 
-    def _nest(self, rows: Rows, groups: Any) -> dict[str, Array]:
+    def _nest(self, rows: TrainingRows, groups: Any) -> dict[str, Array]:
         """Scores of the whole procedure, each outer fold choosing for itself; if interrupted, of the folds done."""
         scores: dict[str, list[float]] = {scorer.name: [] for scorer in self._scorers}
         for train, test in rows.folds:
@@ -389,13 +391,13 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             if self.interrupted_ or inner.interrupted_:
                 self.interrupted_ = True
                 break
-            answers = answers_of(inner.model_, _safe_indexing(rows.X, test), self.classes_)
+            predictions = predictions_of(inner.model_, _safe_indexing(rows.X, test), self.classes_)
             weights = None if rows.weights is None else rows.weights[test]
             for scorer in self._scorers:
-                scores[scorer.name].append(scorer(answers, rows.codes[test], self.classes_, weights))
+                scores[scorer.name].append(scorer(predictions, rows.codes[test], self.classes_, weights))
         return {name: np.array(values) for name, values in scores.items()}
 
-    def _against_folds(self, rows: Rows) -> Against:
+    def _against_folds(self, rows: TrainingRows) -> Against:
         """The chosen candidate against answers without a look at the features, on the folds."""
         board, chosen, scorer = self.leaderboard_, self.chosen_, self._scorers[0]
         tests = [test for _, test in rows.folds]
@@ -410,7 +412,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
 
     # -- the test ---------------------------------------------------------------------------------------------
 
-    def open_test(self, record: Any = None) -> Opened:
+    def open_test(self, record: Any = None) -> LockedTest:
         """Score the chosen model on the locked rows. It is counted how often that is done.
 
         ``record`` names a JSON file that keeps the count with a fingerprint of the test rows, for other sessions too.
@@ -421,10 +423,10 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
         if record is not None:
             check_record(record)
         self.openings_ += 1
-        if self._opened is None:
+        if self._locked_test is None:
             self._tested += 1
-            self._opened = self._open(self._locked)
-            remarks = no_better(self._opened.against, "test rows")
+            self._locked_test = self._open(self._locked)
+            remarks = no_better(self._locked_test.against, "test rows")
             if remarks:  # what the test says takes the place of what the folds said
                 self.findings_ = [one for one in self.findings_ if one.name != TRIVIAL] + remarks
             if self.refit == "all":
@@ -437,23 +439,27 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
                 self.model_ = self._fitted(self.chosen_, _safe_indexing(X, rows), codes, weights, groups)
         openings, models = self.openings_, self._tested
         if record is not None:
-            kept = record_opening(record, self._key, model_key(self._opened.model, self._opened.answers))
+            kept = record_opening(
+                record, self._key, model_key(self._locked_test.model, self._locked_test.predictions)
+            )
             openings, models = max(openings, kept.openings), max(models, kept.models)
-        return replace(self._opened, openings=openings, models=models)
+        return replace(self._locked_test, openings=openings, models=models)
 
-    def _open(self, locked: LockedRows) -> Opened:
+    def _open(self, locked: LockedRows) -> LockedTest:
         classes = np.unique(np.concatenate([self.classes_, locked.y]))
         codes = np.searchsorted(classes, locked.y)
-        answers = answers_of(self.model_, self._X_test, classes).settled()
+        predictions = predictions_of(self.model_, self._X_test, classes).settled()
         scorers = [scorer.of(classes, self.positive_) for scorer in self._scorers]
-        scores = {s.name: s(answers, codes, classes, locked.weights) for s in scorers}
+        scores = {s.name: s(predictions, codes, classes, locked.weights) for s in scorers}
         y, weights = self._all[1][self._train], self._all[3]
         weights = None if weights is None else weights[self._train]
         trivial = trivial_answers(np.searchsorted(classes, y), weights, len(classes), len(codes))
-        intervals = intervals_of(answers, codes, classes, locked, scorers)
+        intervals = intervals_of(predictions, codes, classes, locked, scorers)
         rows = Judged(codes, classes, locked.weights, locked.groups, locked.in_time)
-        against = against_on_rows(answers, trivial, rows, scorers[0], intervals[scorers[0].name], self.seed)
-        return Opened(
+        against = against_on_rows(
+            predictions, trivial, rows, scorers[0], intervals[scorers[0].name], self.random_state
+        )
+        return LockedTest(
             str(self.chosen_),
             len(codes),
             len(self._train),
@@ -464,7 +470,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
             against,
             classes,
             codes,
-            answers,
+            predictions,
             refitted=self.refit == "all" and self.test_rows_ is not None,
             calibrated=self.calibration_ is not None,
             positive=self.positive_ if len(classes) == 2 else None,
@@ -500,7 +506,7 @@ class TryThemAll(ClassifierMixin, BaseEstimator):
 
     def opened_part(self) -> tuple[Any, Array] | None:
         """Rows and labels of the test part once it is open; before, or without one, None."""
-        if self._locked is None or self._opened is None:
+        if self._locked is None or self._locked_test is None:
             return None
         return self._X_test, self._locked.y
 

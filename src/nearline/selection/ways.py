@@ -2,11 +2,11 @@
 
 import warnings
 
+from nearline._parallel.stopping import OutOfTime, heeding
 from nearline.representations import Representation
 from nearline.selection.budget import Budget
 from nearline.selection.fold_data import FoldData
 from nearline.selection.leaderboard import Skipped
-from nearline._parallel.stopping import OutOfTime, heeding
 
 LATE = "the time limit had passed"
 ALL_FAMILIES = "all families"  # as what is skipped where a representation is

@@ -1,20 +1,17 @@
 """Solvers by name, and the choice among them."""
 
-from typing import Any
-
-from nearline.risk import Risk
 from nearline.solvers._base import (
     ConvergenceWarning,
     Method,
     Solution,
     Solver,
     certified,
-    first_willing,
     minimize,
     search_minimum,
 )
 from nearline.solvers._goal import Goal
 from nearline.solvers._state import State, Status
+from nearline.solvers.choice import RULES, SOLVERS, choose, others, preference
 from nearline.solvers.closed_form import ClosedForm, RidgeFactorization
 from nearline.solvers.coordinate_descent import CoordinateDescent
 from nearline.solvers.dual import DualCoordinateDescent
@@ -25,101 +22,9 @@ from nearline.solvers.linear_program import LinearProgram
 from nearline.solvers.linear_smo import SMO
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
 from nearline.solvers.perceptron import PerceptronRule
-from nearline.solvers.preconditioned import MOST_SPARSE_FEATURES, PreconditionedLBFGS
+from nearline.solvers.preconditioned import PreconditionedLBFGS
 from nearline.solvers.sgd import SGD
 from nearline.solvers.smoothing import Smoothing
-
-SOLVERS: dict[str, Solver] = {
-    solver.name: solver
-    for solver in (
-        ClosedForm(),
-        GradientDescent(),
-        Newton(),
-        IRLS(),
-        NewtonCG(),
-        ConjugateGradient(),
-        LBFGS(),
-        PreconditionedLBFGS(),
-        SGD(),
-        DualCoordinateDescent(),
-        CoordinateDescent(),
-        Fista(),
-        Smoothing(),
-        SMO(),
-        LinearProgram(),
-        InteriorPoint(),
-    )
-}
-
-# Ways to learn that minimize no risk: reached by name, and refusing all losses but their own.
-RULES: dict[str, Solver] = {rule.name: rule for rule in (PerceptronRule(),)}
-
-
-WEAK = 2.0  # alpha times the rows' weight, up to which sweeps over the dual of a hinge crawl
-FEW_STEPS = 8  # of such sweeps, after which another solver goes on
-
-
-def preference(risk: Risk, relative_to: str = "risk") -> list[Solver]:
-    """Solvers in order of measured speed for this kind of risk; the first that does not refuse is taken.
-
-    ``relative_to`` is the scale of the gap, as :func:`minimize` takes it.
-    """
-    # Rows as of words have no axes that stand out. There the sweeps over the dual are fastest, but for losses without
-    # end (logistic) beside a bias: no row is ever done, and they must close in on it step by step.
-    wide = risk.sparse and risk.n_features > MOST_SPARSE_FEATURES
-    sweeps = wide and (not risk.bias or not risk.loss.own.endless)
-    smooth = ("closed-form", *(["dual-coordinate-descent"] * sweeps), "preconditioned-lbfgs", "lbfgs")
-    kinks = ("dual-coordinate-descent", "coordinate-descent", "fista", "smoothing", "linear-program", "sgd")
-    inside = SOLVERS["interior-point"]
-    if wide or relative_to == "null" or inside.refuses(risk) is not None:
-        return [SOLVERS[name] for name in smooth + kinks]
-    # Sweeps are fastest under a large alpha, or to a coarse gap; as alpha falls they crawl, where linear systems cost
-    # what they always do.
-    crawls = risk.l2 * risk.total_weight <= WEAK or risk.n_rows < risk.n_features
-    return [inside if crawls else DualCoordinateDescent(max_iter=FEW_STEPS), inside]
-
-
-def others(risk: Risk, tried: Solver) -> list[Solver]:
-    """Who goes on where the first choice ends early, in the order in which they are asked.
-
-    Sweeps over the dual end where features of very different scales, or few rows, meet a small alpha; gradients end in
-    their rounding. What solves linear systems, or looks at pairs of rows, comes farther; and so does the same solver
-    where float32 gives way to sums in float64.
-    """
-    # Sweeps and linear systems end for different reasons: each may go on where the other ended.
-    first = DualCoordinateDescent() if type(tried) is InteriorPoint else InteriorPoint()
-    rest = (SMO(), LinearProgram(), CoordinateDescent(), Smoothing(), Newton(), NewtonCG())
-    able = (solver for solver in (first, *rest) if type(solver) is not type(tried) or risk.exact is not risk)
-    return [solver for solver in able if solver.refuses(risk) is None]
-
-
-def _unserved(risk: Risk) -> str:
-    """Why no solver is willing: as a rule a penalty of one's own, which may have the name of a built-in one."""
-    able = "give the penalty a gradient or a prox, which it does not inherit where it redefines its value"
-    return f"No solver serves loss '{risk.loss.name}' with '{risk.regularizer.name}' ({risk.regularizer!r}): {able}."
-
-
-def choose(risk: Risk, solver: Method[Any] | str, relative_to: str = "risk") -> Solver:
-    """The solver for a risk; raises, with the reason and an alternative, if it cannot serve."""
-    if solver == "auto":
-        chosen = first_willing(risk, preference(risk, relative_to))
-        if chosen is None:
-            raise ValueError(risk.loss.refusal or _unserved(risk))
-        return chosen
-    if isinstance(solver, str):
-        known = SOLVERS | RULES
-        if solver not in known:
-            raise ValueError(
-                f"Unknown solver {solver!r}: choose 'auto' or one of {', '.join(map(repr, known))}."
-            )
-        solver = known[solver]
-    if not isinstance(solver, Solver):
-        raise ValueError(f"solver must be 'auto', a name or a Solver object, got {solver!r}.")
-    reason = solver.refuses(risk)
-    if reason is not None:
-        raise ValueError(reason)
-    return solver
-
 
 __all__ = [
     "IRLS",

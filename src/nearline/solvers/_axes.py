@@ -6,11 +6,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.risk.passes import Passes
+from nearline._parallel.tiles import map_tiles, slices
 from nearline.risk import Risk
+from nearline.risk.passes import Passes
 from nearline.solvers._conditioning import Coordinates
 from nearline.solvers._sampling import representative_rows, standardized_rows
-from nearline._parallel.tiles import map_tiles, slices
 
 LARGEST_GRAM = 1024  # side of the largest matrix that is worth an eigendecomposition
 TILE = 1024  # rows of X that one product takes

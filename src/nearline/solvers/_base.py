@@ -11,14 +11,14 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._parallel.stopping import checkpoint
+from nearline._parallel.tiles import single_threaded_blas
 from nearline._records.kept import Instance, Numbers, OneOf, OrNone, Real, Whole, Word, kept
-from nearline.risk.params import Params
 from nearline.risk import KernelRisk, Objective, Risk
+from nearline.risk.params import Params
 from nearline.solvers._certifier import Certifier
 from nearline.solvers._goal import Goal, checked_scale
 from nearline.solvers._state import State, Status
-from nearline._parallel.stopping import checkpoint
-from nearline._parallel.tiles import single_threaded_blas
 
 
 class ConvergenceWarning(UserWarning):
@@ -40,7 +40,7 @@ class ConvergenceWarning(UserWarning):
 )
 @dataclass(frozen=True)
 class Solution:
-    """What a fit ends with (SPEC D13): parameters, certificate and learning curve."""
+    """What a fit ends with: parameters, certificate and learning curve."""
 
     params: Params
     value: float
@@ -188,7 +188,7 @@ def search_minimum(
     relative_to: str = "risk",
 ) -> Solution:
     """The same as :func:`minimize`, but for the question whether there is a minimizer, which it does not ask."""
-    from nearline.solvers import choose, others
+    from nearline.solvers.choice import choose, others
 
     chosen = choose(risk, solver, checked_scale(relative_to))
     check_asked(risk, start, tol, max_iter)

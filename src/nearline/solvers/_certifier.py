@@ -3,8 +3,8 @@
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.risk.params import Params
 from nearline.risk import Objective, Point
+from nearline.risk.params import Params
 from nearline.solvers._delivery import canonical, delivered, rounded
 from nearline.solvers._goal import Goal
 from nearline.solvers._mean_gradient import with_mean_gradient
@@ -126,7 +126,7 @@ class Certifier:
         return True
 
     def _separated(self, point: Point) -> bool:
-        """SPEC D14: an iterate with all margins > 0 proves that an unpenalized logistic risk has no minimizer."""
+        """An iterate with all margins > 0 proves that an unpenalized logistic risk has no minimizer."""
         risk = self.risk
         if not risk.unpenalized or not risk.loss.own.endless or risk.targets.ndim == 2:
             return False

@@ -12,8 +12,8 @@ risk; only the shape that the solver sees changes. X itself is never touched, so
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.risk.params import Params
 from nearline.risk import Risk
+from nearline.risk.params import Params
 
 WILD = 1e3  # ratio of the largest to the smallest unit from which features count as wildly different
 

@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.risk.params import Params
 from nearline.risk import Objective, Point, ScoredPoint
+from nearline.risk.params import Params
 
 
 def delivered(risk: Objective, params: Params) -> Params:

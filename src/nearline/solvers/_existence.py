@@ -11,14 +11,14 @@ second, so that its slope is at least -nu + (1 - exp(-M t)) / M, which is positi
 
 import numpy as np
 
-from nearline.solvers.kesler import TOLERANCE, Kesler, search
 from nearline._arrays.design import Array
 from nearline.losses import signs
+from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.risk.passes.curvature import row_blocks
-from nearline.risk import Risk
 from nearline.solvers._goal import Goal
 from nearline.solvers._sampling import standardized_rows
+from nearline.solvers.kesler import TOLERANCE, Kesler, search
 from nearline.solvers.newton import Newton, NewtonState
 
 LARGEST_HESSIAN = 1000  # unknowns for which the first proof is tried

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.risk.params import Params
 from nearline.risk import Risk
+from nearline.risk.params import Params
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Leave-one-out scores of ridge regression in closed form, for some rows and every alpha (SPEC D1)."""
+"""Leave-one-out scores of ridge regression in closed form, for some rows and every alpha."""
 
 from typing import Any
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.risk.params import Params
 from nearline.risk import Objective, Point
+from nearline.risk.params import Params
 
 
 def with_mean_gradient(risk: Objective, point: Point, duals: Array, tol: float) -> Point:

@@ -1,4 +1,4 @@
-"""Coordinate descent for penalties with kinks: proximal Newton on working sets (SPEC D11)."""
+"""Coordinate descent for penalties with kinks: proximal Newton on working sets."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline.risk import Point, Risk
 from nearline.risk.params import Params
 from nearline.risk.passes.columns import ModelStep, QuadraticModel
-from nearline.risk import Point, Risk
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
 from nearline.solvers._proximal import estimated_gap, inner, needs_smooth_loss

@@ -1,12 +1,12 @@
-"""Solvers that need gradients only: gradient descent, conjugate gradients, L-BFGS (SPEC D2, D7, D8)."""
+"""Solvers that need gradients only: gradient descent, conjugate gradients, L-BFGS."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nearline._arrays.design import Array
 from nearline._records.kept import OrNone, Real, Whole, kept
-from nearline.risk.params import Params
 from nearline.risk import Point, Risk
+from nearline.risk.params import Params
 from nearline.solvers._base import Solver
 from nearline.solvers._conditioning import Coordinates
 from nearline.solvers._goal import Goal

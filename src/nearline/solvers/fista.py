@@ -1,4 +1,4 @@
-"""FISTA: accelerated proximal gradients, for any smooth loss and any penalty (SPEC D11, C1-C4)."""
+"""FISTA: accelerated proximal gradients, for any smooth loss and any penalty."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.risk.params import Params
 from nearline.risk import Point, Risk
+from nearline.risk.params import Params
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
 from nearline.solvers._line_search import rounding

@@ -1,4 +1,4 @@
-"""GramRidge: least squares in the space of a kernel's features, every alpha and left-out row at once (SPEC G5, D1).
+"""GramRidge: least squares in the space of a kernel's features, every alpha and left-out row at once.
 
 Notation as in the factorization of rows: Z = sqrt(s) (phi - mean), T = sqrt(s) (targets - mean), here known by
 Z Z^T = U diag(e) U^T only. W = A^T Z with A = (Z Z^T + lam I)^-1 T, lam = S alpha.
@@ -10,11 +10,11 @@ from functools import cached_property
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._parallel.tiles import map_tiles, slices
 from nearline.losses import Squared
 from nearline.risk import KernelRisk
 from nearline.solvers._left_out import left_out
 from nearline.solvers.closed_form.spectrum import EPS, Spectrum, eigh
-from nearline._parallel.tiles import map_tiles, slices
 
 
 class GramRidge:

@@ -1,4 +1,4 @@
-"""SMO for linear machines: the dual of the hinge loss two rows at a time, from the Gram matrix of the rows (SPEC D12)."""
+"""SMO for linear machines: the dual of the hinge loss two rows at a time, from the Gram matrix of the rows."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -7,8 +7,8 @@ import numpy as np
 
 from nearline._arrays.design import Array, Design, back_product
 from nearline.losses import Slack, signs
-from nearline.risk.params import Params
 from nearline.risk import Risk
+from nearline.risk.params import Params
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
 from nearline.solvers._refusals import needs_elastic

@@ -1,4 +1,4 @@
-"""Newton's method in three dresses: with the Hessian as a matrix, as IRLS, and by conjugate gradients (SPEC D5, D6)."""
+"""Newton's method in three dresses: with the Hessian as a matrix, as IRLS, and by conjugate gradients."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -8,9 +8,9 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._records.kept import Whole, kept
+from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.risk.passes import Passes, passes_for
-from nearline.risk import Risk
 from nearline.solvers._base import Solver
 from nearline.solvers._conditioning import Coordinates
 from nearline.solvers._goal import Goal

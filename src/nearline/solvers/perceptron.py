@@ -1,4 +1,4 @@
-"""The perceptron rule (SPEC D9): learn from mistakes only, until there are none. It minimizes no risk."""
+"""The perceptron rule: learn from mistakes only, until there are none. It minimizes no risk."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -8,15 +8,15 @@ import numpy as np
 
 from nearline import _core
 from nearline._arrays.design import Array, Design, as_design, contiguous, is_sparse
+from nearline._arrays.targets import checked_targets
 from nearline._records.kept import Flag, Instance, Numbers, OneOf, OrNone, Real, Whole, kept, require
 from nearline.losses import MulticlassPerceptron, PerceptronLoss, signs
-from nearline.risk.params import Params
 from nearline.risk import Point, Risk
+from nearline.risk.params import Params
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
 from nearline.solvers._state import State
 from nearline.solvers.sgd import rows_of
-from nearline._arrays.targets import checked_targets
 
 MULTICLASS = ("joint", "argmax", "one-vs-rest")
 FEWEST_CYCLES = 10
@@ -94,7 +94,7 @@ def perceptron_rule(
     weights: Any = None,
     bias: bool = True,
     averaged: bool = False,
-    seed: int | None = None,
+    random_state: int | None = None,
     max_iter: int = 1000,
     start: Params | None = None,
     while_it_helps: bool = False,
@@ -112,7 +112,7 @@ def perceptron_rule(
     X : (n, D) array or sparse matrix.
     targets : (n,) class numbers 0 .. C-1; of two classes, 1 is y = +1 and 0, or -1, y = -1 (False and True do too).
     averaged : whether to sum the iterates, for ``result.mean``.
-    seed : None: rows in the order given; a number: in an order drawn anew for each cycle.
+    random_state : None: rows in the order given; a number: in an order drawn anew for each cycle.
     start : where to start, 0 if None.
     while_it_helps : whether to end, too, once cycles no longer help: after cycle t if the fewest mistakes in a cycle are
         more than nine tenths of what they were after t / 2 cycles (one-vs-rest: each column by itself), and t >= 10 and
@@ -146,7 +146,7 @@ def perceptron_rule(
     elif start.n_features != D:
         raise ValueError(f"start has weights for {start.n_features} features, but X has {D}.")
     least = least_cycles(int(X.nnz if is_sparse(X) else X.size)) if while_it_helps else 0
-    return _run(X, labels, s, multiclass, bias, averaged, seed, int(max_iter), least, start)
+    return _run(X, labels, s, multiclass, bias, averaged, random_state, int(max_iter), least, start)
 
 
 def least_cycles(n_numbers: int) -> int:
@@ -167,7 +167,7 @@ def _run(
     multiclass: str,
     bias: bool,
     averaged: bool,
-    seed: int | None,
+    random_state: int | None,
     max_iter: int,
     least: int,
     start: Params,
@@ -176,9 +176,9 @@ def _run(
     visits, smallest = np.zeros(K), np.zeros(K)
     mistakes, cycles, clean = np.zeros(K, np.int64), np.zeros(K, np.int64), np.zeros(K, np.bool_)
     rule = "one-vs-rest" if K == 1 else multiclass
-    shuffle = seed is not None
+    shuffle = random_state is not None
     _core.perceptron(
-        rows_of(X), rule, labels, weights, max_iter, least, bias, averaged, shuffle, seed or 0,
+        rows_of(X), rule, labels, weights, max_iter, least, bias, averaged, shuffle, random_state or 0,
         params.W, params.b, total.W, total.b, visits, mistakes, cycles, clean, smallest,
     )  # fmt: skip
     result = PerceptronResult(
@@ -204,7 +204,7 @@ class PerceptronState(State):
     cycles: int = field(default=0, kw_only=True)
 
 
-@kept(multiclass=OneOf(MULTICLASS), seed=OrNone(Whole()))
+@kept(multiclass=OneOf(MULTICLASS), random_state=OrNone(Whole()))
 @dataclass(frozen=True)
 class PerceptronRule(Solver):
     """The rule under the name 'perceptron', for risks of the perceptron losses without a penalty.
@@ -216,7 +216,7 @@ class PerceptronRule(Solver):
     name: ClassVar[str] = "perceptron"
     max_iter: int = 1000
     multiclass: str = "joint"
-    seed: int | None = None
+    random_state: int | None = None
 
     def refuses(self, risk: Risk) -> str | None:
         if type(risk.loss) not in (PerceptronLoss, MulticlassPerceptron):
@@ -241,7 +241,7 @@ class PerceptronRule(Solver):
             multiclass=self.multiclass if risk.loss.joint else "one-vs-rest",
             weights=risk.weights,
             bias=risk.bias,
-            seed=None if self.seed is None else self.seed + state.cycles,
+            random_state=None if self.random_state is None else self.random_state + state.cycles,
             max_iter=1,
             start=state.point.params,
         )

@@ -1,4 +1,4 @@
-"""L-BFGS that starts from an approximate inverse Hessian (SPEC D8): few iterations, each little dearer."""
+"""L-BFGS that starts from an approximate inverse Hessian: few iterations, each little dearer."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -7,8 +7,8 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._records.kept import Whole, kept
-from nearline.risk.params import Params
 from nearline.risk import Risk
+from nearline.risk.params import Params
 from nearline.solvers._axes import PrincipalAxes, principal_axes
 from nearline.solvers._conditioning import Coordinates
 from nearline.solvers._goal import Goal

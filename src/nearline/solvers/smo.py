@@ -1,4 +1,4 @@
-"""The dual of two-class kernel machines with hinge loss and bias, solved by SMO, with its certificate (SPEC D12).
+"""The dual of two-class kernel machines with hinge loss and bias, solved by SMO, with its certificate.
 
 With rows i of a problem, labels y in {-1, +1}, C_i = s_i / (S alpha) and beta_i = y_i a_i of the dual variables a,
 

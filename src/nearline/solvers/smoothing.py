@@ -1,4 +1,4 @@
-"""Smoothing: losses with kinks under penalties with kinks, by way of losses without (SPEC E11)."""
+"""Smoothing: losses with kinks under penalties with kinks, by way of losses without."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -6,8 +6,8 @@ from typing import ClassVar
 import numpy as np
 
 from nearline._arrays.design import Design
-from nearline.risk.params import Params
 from nearline.risk import Risk
+from nearline.risk.params import Params
 from nearline.solvers._base import Solver, first_willing, minimize
 from nearline.solvers._goal import Goal
 from nearline.solvers._refusals import needs_elastic, proves_by_prox

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from nearline._records.kept._arrays import Labels, Numbers, Objects, Rows
+from nearline._records.kept._arrays import Labels, Numbers, Objects, RowArray
 from nearline._records.kept._values import (
     AnyOf,
     Anything,
@@ -54,7 +54,7 @@ __all__ = [
     "Perhaps",
     "Plain",
     "Real",
-    "Rows",
+    "RowArray",
     "Sizes",
     "Spec",
     "Vocabulary",

@@ -66,7 +66,7 @@ class Numbers(Spec):
 
 
 @dataclass(frozen=True)
-class Rows(Spec):
+class RowArray(Spec):
     """Rows of finite numbers: an array, or a CSR matrix, whose indices were checked when it was made."""
 
     dims: Dims

@@ -10,8 +10,8 @@ from nearline.losses import Loss
 from nearline.risk.params import Params
 from nearline.risk.passes._bias import BiasSums, minimize_bias
 from nearline.risk.passes._csc import Csc
-from nearline.risk.passes.curvature import RowCurvature, add_grams, class_blocks, full_hessian
 from nearline.risk.passes.columns import Columns, DenseColumns, SparseColumns
+from nearline.risk.passes.curvature import RowCurvature, add_grams, class_blocks, full_hessian
 
 
 class Passes(ABC):

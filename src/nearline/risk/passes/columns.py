@@ -1,4 +1,4 @@
-"""X by columns: the steps of coordinate descent, which sequential loops in the core make (SPEC D11).
+"""X by columns: the steps of coordinate descent, which sequential loops in the core make.
 
 A step minimizes a quadratic model of the risk over some of the weights. With a free bias the columns are shifted
 towards their means first, which changes nothing but the bias: offsets of the features cost neither time nor digits.

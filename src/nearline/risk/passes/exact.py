@@ -6,11 +6,11 @@ from typing import final
 import numpy as np
 
 from nearline._arrays.design import Array, is_sparse
+from nearline._parallel.tiles import map_tiles, slices
 from nearline.risk.params import Params
 from nearline.risk.passes._base import Passes
 from nearline.risk.passes._bias import BiasSums
 from nearline.risk.passes.generic import NumpyPasses
-from nearline._parallel.tiles import map_tiles, slices
 
 TILE = 1 << 18  # numbers of X that are held in float64 at a time
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from nearline._parallel.stopping import OutOfTime, checkpoint
+from nearline._records.words import many
 from nearline.selection.checks._case import Case, Columns, Concerned, Finding, as_case
 from nearline.selection.checks._columns import identifier, time_order, time_stamp
 from nearline.selection.checks._rows import own_test_rows_in_training, rows_in_train_and_test
 from nearline.selection.checks._split import groups_split, rare_class, unseen_class
 from nearline.selection.checks._target import column_determines_target
-from nearline._parallel.stopping import OutOfTime, checkpoint
-from nearline._records.words import many
 
 __all__ = ["CHECKS", "Case", "Columns", "Concerned", "Finding", "check"]
 

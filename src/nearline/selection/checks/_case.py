@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.selection.checks._keys import joint_keys
-from nearline.selection.checks._table import Column, Table, as_table, encode
 from nearline._parallel.tiles import steps
 from nearline._records.words import many
+from nearline.selection.checks._keys import joint_keys
+from nearline.selection.checks._table import CheckedTable, Column, as_table, encode
 
 SAMPLE_ROWS = 6_000
 SAMPLE_CELLS = 1_500_000
@@ -85,10 +85,10 @@ class Finding:
 class Case:
     """Training rows with their classes, and how they are to be split."""
 
-    table: Table
+    table: CheckedTable
     targets: Array  # (n,) codes of the classes, -1 where the label is missing
     classes: list[Any]
-    test: Table | None
+    test: CheckedTable | None
     test_targets: Array | None  # coded as targets, -1 for a class that training lacks
     groups: Array | None  # codes, of the training rows and then, if as long, the test rows
     folds: list[tuple[Array, Array]] | None

@@ -3,6 +3,7 @@
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.words import worded
 from nearline.data.identifiers import (
     FEWEST_ROWS,
     LONGEST_WORD,
@@ -16,7 +17,6 @@ from nearline.data.identifiers import (
 )
 from nearline.selection.checks._case import Case, Finding, together
 from nearline.selection.checks._table import Column
-from nearline._records.words import worded
 
 IDENTIFIER, TIME, ORDER = "identifier", "time-stamp", "time-order"
 

@@ -3,13 +3,13 @@
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.selection.checks._table import Column, Table
+from nearline.selection.checks._table import CheckedTable, Column
 
 FIRST = 48  # columns that usually tell rows apart; the others are read only of rows that these do not
 BLOCK = 64
 
 
-def joint_keys(tables: list[Table], keep: Array | None = None, *, whole: bool = False) -> Array:
+def joint_keys(tables: list[CheckedTable], keep: Array | None = None, *, whole: bool = False) -> Array:
     """Keys of all rows of tables with the same columns, one table after the other, over the columns to keep.
 
     The key is a sum over columns, so it costs one pass over the table. Unless the whole is asked for, a row of a
@@ -31,7 +31,7 @@ def joint_keys(tables: list[Table], keep: Array | None = None, *, whole: bool = 
     return keys
 
 
-def _keys(table: Table, columns: Array, rows: Array | None = None) -> Array:
+def _keys(table: CheckedTable, columns: Array, rows: Array | None = None) -> Array:
     salts = _mix(np.arange(1, table.n_columns + 1, dtype=np.uint64))
     if table.kind == "sparse":
         return _sparse_keys(table, columns, salts)
@@ -50,7 +50,7 @@ def _keys(table: Table, columns: Array, rows: Array | None = None) -> Array:
     return keys
 
 
-def _sparse_keys(table: Table, columns: Array, salts: Array) -> Array:
+def _sparse_keys(table: CheckedTable, columns: Array, salts: Array) -> Array:
     kept = np.zeros(table.n_columns, dtype=bool)
     kept[columns] = True
     X = table.data

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.words import worded
 from nearline.selection.checks._case import Case, Concerned, Finding
 from nearline.selection.checks._keys import joint_keys
-from nearline.selection.checks._table import Table
-from nearline._records.words import worded
+from nearline.selection.checks._table import CheckedTable
 
 HARMLESS = 0.01  # share of test rows that may have a twin in training
 FEWEST_TWINS = 3
@@ -126,7 +126,7 @@ def _concerned(what: str, rows: Array, numbers: Array | None) -> Concerned:
     return Concerned(what, tuple((rows if numbers is None else np.asarray(numbers)[rows]).tolist()))
 
 
-def _judged(twins: Twins, tables: list[Table], places: Array) -> Twins:
+def _judged(twins: Twins, tables: list[CheckedTable], places: Array) -> Twins:
     """With the costly question of chance answered, if the answer matters."""
     return replace(twins, by_chance=_by_chance(tables, places)) if twins.severity == "warning" else twins
 
@@ -179,7 +179,7 @@ def _agreement(keys: Array, targets: Array, asked: Array, labels: Array, *, own:
     return float((2 * mine >= np.maximum(total, 1)).mean())
 
 
-def _by_chance(tables: list[Table], twins: Array) -> bool:
+def _by_chance(tables: list[CheckedTable], twins: Array) -> bool:
     """Whether the rows with a twin, by their places in all tables, are no more than values that repeat."""
     if tables[0].kind == "texts":
         return False
@@ -201,7 +201,7 @@ def _by_chance(tables: list[Table], twins: Array) -> bool:
     return mine <= 1 - DENSER and times[repeated].var() >= 0.5 * times[repeated].mean()
 
 
-def _lack_of_near_twins(tables: list[Table], places: Array) -> Array:
+def _lack_of_near_twins(tables: list[CheckedTable], places: Array) -> Array:
     """For different rows, in what share of draws of columns no other of them is equal in these columns."""
     width = tables[0].n_columns
     rng = np.random.default_rng(0)
@@ -216,7 +216,7 @@ def _lack_of_near_twins(tables: list[Table], places: Array) -> Array:
     return lack
 
 
-def _expected_pairs(table: Table, n: int) -> float:
+def _expected_pairs(table: CheckedTable, n: int) -> float:
     """Pairs of equal rows among n if columns were independent, from each column's repeats in some rows."""
     if table.n_columns > WIDE:
         return 0.0

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.selection.checks._case import Case, Concerned, Finding, listed
 from nearline._records.words import worded
+from nearline.selection.checks._case import Case, Concerned, Finding, listed
 
 GROUPS, RARE, UNSEEN = "groups-split", "rare-class", "unseen-class"
 

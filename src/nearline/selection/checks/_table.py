@@ -40,7 +40,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class CheckedTable:
     """Rows of any kind that a classifier takes."""
 
     kind: str  # "array" of numbers, "sparse", "frame" or "texts"
@@ -69,42 +69,42 @@ class Table:
         values = self.data[:, j] if isinstance(self.data, np.ndarray) else _plain(self.data, j)
         return values[at]
 
-    def ordered_as(self, other: "Table") -> "Table":
+    def ordered_as(self, other: "CheckedTable") -> "CheckedTable":
         """The same with a frame's columns in the other's order, if their names say how."""
         same = self.kind == "frame" == other.kind and len(set(self.names)) == self.n_columns
         if not same or self.names == other.names or set(self.names) != set(other.names):
             return self
         order = [self.names.index(name) for name in other.names]
-        return Table("frame", _safe_indexing(self.data, order, axis=1), other.names, self.n_rows)
+        return CheckedTable("frame", _safe_indexing(self.data, order, axis=1), other.names, self.n_rows)
 
 
-def as_table(X: Any, names: Sequence[str] | None = None) -> Table:
+def as_table(X: Any, names: Sequence[str] | None = None) -> CheckedTable:
     """X as a table; strings in one dimension are texts, a frame keeps its column names, an array may be given some."""
     table = _as_table(X)
     return table if names is None or len(names) != table.n_columns else replace(table, names=list(names))
 
 
-def _as_table(X: Any) -> Table:
+def _as_table(X: Any) -> CheckedTable:
     if issparse(X):
         return _sparse_table(X)
     columns = getattr(X, "columns", None)
     if columns is not None:
-        return Table("frame", X, [str(name) for name in columns], X.shape[0])
+        return CheckedTable("frame", X, [str(name) for name in columns], X.shape[0])
     X = _as_array(X)
     n = X.shape[0] if X.ndim else 0
     if X.ndim < 2:
         if _has_strings(X):
-            return Table("texts", X, ["text"], n)
+            return CheckedTable("texts", X, ["text"], n)
         X = X.reshape(n, 1)
     X = X.reshape(n, int(np.prod(X.shape[1:])))
     kind = "array" if X.dtype.kind in "fiub" else "frame"
-    return Table(kind, X, _numbered(X.shape[1]), n)
+    return CheckedTable(kind, X, _numbered(X.shape[1]), n)
 
 
-def _sparse_table(X: Any) -> Table:
+def _sparse_table(X: Any) -> CheckedTable:
     X = admitted(X).copy()  # the call below works in place
     X.eliminate_zeros()
-    return Table("sparse", X, _numbered(X.shape[1]), X.shape[0])
+    return CheckedTable("sparse", X, _numbered(X.shape[1]), X.shape[0])
 
 
 def as_column(name: str, values: Array) -> Column:

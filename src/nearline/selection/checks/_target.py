@@ -8,9 +8,9 @@ from scipy.sparse import csr_matrix
 from scipy.special import bdtrc
 
 from nearline._arrays.design import Array, is_sparse
+from nearline._records.words import many
 from nearline.selection.checks._case import Case, Finding, together
 from nearline.selection.checks._table import Column
-from nearline._records.words import many
 
 NAME = "column-determines-target"
 SURE = 0.99  # share of the errors of always guessing the largest class that the column takes away: a warning

@@ -1,7 +1,8 @@
-"""FAMILIES: what a contest tries. A family is added in one place, by listing it here (SPEC H5)."""
+"""FAMILIES: what a contest tries. A family is added in one place, by listing it here."""
 
 from typing import Any
 
+from nearline._records.words import worded
 from nearline.estimators import (
     LeastSquaresClassifier,
     LinearSVM,
@@ -26,7 +27,6 @@ from nearline.selection.families.kernels import KernelLogistic, KernelRidge, Sup
 from nearline.selection.families.low_rank import LowRank
 from nearline.selection.families.neighbors import NearestNeighbors
 from nearline.selection.families.paths import LeastSquaresPath, Path
-from nearline._records.words import worded
 
 # In order of what they cost: where time is short, the first come first.
 FAMILIES: dict[str, Family] = {

@@ -1,4 +1,4 @@
-"""Family: models that differ in parameters only, evaluated along their whole grid at once (SPEC H4, H5)."""
+"""Family: models that differ in parameters only, evaluated along their whole grid at once."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.predictions import Answers, answers_of
 from nearline._arrays.design import Array, is_sparse
+from nearline.predictions import Predictions, predictions_of
 from nearline.selection.edges import Axis
 from nearline.selection.families._sizes import arrays_size
 
@@ -75,7 +75,7 @@ class Outcome:
     """What one candidate says about the rows of a fold, and what it took."""
 
     number: int  # of the candidate
-    answers: Answers
+    predictions: Predictions
     fit_seconds: float
     predict_seconds: float
     size: int | None  # what the model keeps, in bytes; None: unknown
@@ -119,9 +119,9 @@ class Family(ABC):
             model = self.estimator(parameters)
             fit_weighted(model, fold)
             fitted = perf_counter()
-            answers = answers_of(model, fold.X_test, fold.classes)
+            predictions = predictions_of(model, fold.X_test, fold.classes)
             end = perf_counter()
-            yield Outcome(number, answers, fitted - start, end - fitted, self.size_of(model))
+            yield Outcome(number, predictions, fitted - start, end - fitted, self.size_of(model))
 
     def size_of(self, model: Any) -> int | None:
         """Bytes that a fitted model keeps; None where nobody knows."""

@@ -168,7 +168,7 @@ class PerceptronFamily(Family):
         return [{"averaged": True}] if preset != "thorough" else [{"averaged": True}, {"averaged": False}]
 
     def estimator(self, parameters: dict[str, Any]) -> Any:
-        return Perceptron(**parameters, max_iter=self.epochs, seed=0)
+        return Perceptron(**parameters, max_iter=self.epochs, random_state=0)
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
         return 10.0 * super().cost(fold, grid)

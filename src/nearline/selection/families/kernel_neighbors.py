@@ -1,4 +1,4 @@
-"""Nearest neighbors in the space of a kernel's features (SPEC G5)."""
+"""Nearest neighbors in the space of a kernel's features."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Kernel machines: one Gram matrix a kernel and fold serves all alphas, classes and k (SPEC G5, H4)."""
+"""Kernel machines: one Gram matrix a kernel and fold serves all alphas, classes and k."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.predictions import Answers, Known, spread
 from nearline._arrays.design import Array, is_sparse
 from nearline.decision import decide
 from nearline.estimators import (
@@ -23,6 +22,7 @@ from nearline.kernels.landmarks import spanning
 from nearline.kernels.precomputed import Precomputed
 from nearline.kernels.vector import scale_gamma
 from nearline.losses import LOSSES, Squared
+from nearline.predictions import Known, Predictions, spread
 from nearline.risk import KernelRisk, Risk
 from nearline.selection.edges import Axis, two_digits
 from nearline.selection.families._base import Family, Fold, Outcome
@@ -132,11 +132,11 @@ class SupportVectors(KernelFamily):
             proofs = certificates(problems)
             support = np.flatnonzero(A.any(axis=1))
             F = (K_test[:, support] @ A[support] + [proof.b for proof in proofs]).astype(np.float64)
-            answers = self._answers(F, known, fold.n_classes)
+            predictions = self._predictions(F, known, fold.n_classes)
             late = max(violation for violation, _ in found) > 1e-3
             yield Outcome(
                 number,
-                answers,
+                predictions,
                 fitted - start,
                 perf_counter() - fitted,
                 len(support) * (A.itemsize * A.shape[1] + fold.row_bytes),
@@ -144,13 +144,13 @@ class SupportVectors(KernelFamily):
                 max(proof.null_gap for proof in proofs),
             )
 
-    def _answers(self, F: Array, known: Array, n_classes: int) -> Answers:
+    def _predictions(self, F: Array, known: Array, n_classes: int) -> Predictions:
         if len(known) == 2:
             scores = F[:, 0] if n_classes == 2 else None
-            return Answers(decide(F, known), n_classes, scores)
+            return Predictions(decide(F, known), n_classes, scores)
         pairs = Pairs(len(known))
         scores = pairs.scores(F) if len(known) == n_classes else None
-        return Answers(known[pairs.choose(F)], n_classes, scores)
+        return Predictions(known[pairs.choose(F)], n_classes, scores)
 
 
 @dataclass(frozen=True)
@@ -173,9 +173,9 @@ class KernelRidge(KernelFamily):
             fitted = perf_counter()
             scores = K_test @ A + b
             whole = None if len(known) < fold.n_classes else scores[:, 0] if len(known) == 2 else scores
-            answers = Answers(decide(scores, known), fold.n_classes, whole)
+            predictions = Predictions(decide(scores, known), fold.n_classes, whole)
             size = len(A) * (8 * A.shape[1] + fold.row_bytes)
-            yield Outcome(number, answers, fitted - start, perf_counter() - fitted, size)
+            yield Outcome(number, predictions, fitted - start, perf_counter() - fitted, size)
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
         return super().cost(fold, grid) + len(grid) * float(fold.shape[0]) ** 3 / 9.0
@@ -206,10 +206,12 @@ class KernelLogistic(KernelFamily):
             chances = spread(np.asarray(loss.probabilities(scores)), known, fold.n_classes)
             logs = spread(np.asarray(loss.log_probabilities(scores)), known, fold.n_classes, -np.inf)
             whole = None if len(known) < fold.n_classes else scores[:, 0] if len(known) == 2 else scores
-            answers = Answers(decide(scores, known), fold.n_classes, whole, Known(chances), Known(logs))
+            predictions = Predictions(
+                decide(scores, known), fold.n_classes, whole, Known(chances), Known(logs)
+            )
             size = len(marks.rows) * (8 * scores.shape[1] + fold.row_bytes)
             end = perf_counter()
-            yield Outcome(number, answers, fitted - start, end - fitted, size, "", solution.gap)
+            yield Outcome(number, predictions, fitted - start, end - fitted, size, "", solution.gap)
             start = perf_counter()
 
 

@@ -1,4 +1,4 @@
-"""Least squares on a low-rank map of a Gaussian kernel, for rows whose Gram matrix would be too large (SPEC G6)."""
+"""Least squares on a low-rank map of a Gaussian kernel, for rows whose Gram matrix would be too large."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace

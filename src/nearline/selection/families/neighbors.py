@@ -1,4 +1,4 @@
-"""k nearest neighbors: one search a metric and fold gives every k and every vote weighting (SPEC H4)."""
+"""k nearest neighbors: one search a metric and fold gives every k and every vote weighting."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline.predictions import Answers, Known
 from nearline._arrays.design import Array, is_sparse
 from nearline.estimators import KNeighborsClassifier
 from nearline.neighbors.index import Index
 from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
 from nearline.neighbors.metrics import as_metric
 from nearline.neighbors.vote import Decision, Electorate, Vote, voters
+from nearline.predictions import Known, Predictions
 from nearline.selection.edges import Axis, Counts
 from nearline.selection.families._base import Family, Fold, Outcome
 
@@ -85,9 +85,9 @@ class NearestNeighbors(Family):
         searching = perf_counter() - built - seconds.sum()
         for number in range(len(grid)):
             decision = Decision.joined(cast[number], fold.X_test.shape[0])
-            answers = Answers(decision.winners, fold.n_classes, None, Known(decision.shares))
+            predictions = Predictions(decision.winners, fold.n_classes, None, Known(decision.shares))
             cast[number] = []
-            yield Outcome(number, answers, built - start, searching + seconds[number], fold.data_bytes)
+            yield Outcome(number, predictions, built - start, searching + seconds[number], fold.data_bytes)
 
     def memory(self, fold: Fold, grid: list[dict[str, Any]]) -> int:
         lists = 24 * max(one["n_neighbors"] for one in grid)

@@ -1,4 +1,4 @@
-"""Linear families: one warm path over alpha a fold, from large to small, each solution certified (SPEC H4)."""
+"""Linear families: one warm path over alpha a fold, from large to small, each solution certified."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from nearline.predictions import Answers, spread
 from nearline._arrays.design import Array, as_design, is_sparse
 from nearline.decision import decide
 from nearline.losses import Squared
+from nearline.predictions import Predictions, spread
 from nearline.risk import Risk
 from nearline.scores import LinearScore
 from nearline.selection.edges import Axis, two_digits
@@ -68,11 +68,11 @@ class Path(Family):
         solved = self._solutions(risk, [grid[number]["alpha"] for number in order])
         for number, solution in zip(order, solved, strict=True):
             params, fitted = solution.params, perf_counter()
-            answers = self._answers(risk, solution, known, X_test, fold.n_classes)
+            predictions = self._predictions(risk, solution, known, X_test, fold.n_classes)
             end = perf_counter()
             size = (params.W.size + params.b.size) * risk.X.dtype.itemsize
             yield Outcome(
-                int(number), answers, fitted - start, end - fitted, size, _note(solution), solution.gap
+                int(number), predictions, fitted - start, end - fitted, size, _note(solution), solution.gap
             )
             start = perf_counter()
 
@@ -100,7 +100,9 @@ class Path(Family):
         exponents = np.arange(0.0, decades + 1e-9, STEPS[preset])
         return [two_digits(10.0 ** (top - e)) for e in exponents]
 
-    def _answers(self, risk: Risk, solution: Solution, known: Array, X_test: Any, n_classes: int) -> Answers:
+    def _predictions(
+        self, risk: Risk, solution: Solution, known: Array, X_test: Any, n_classes: int
+    ) -> Predictions:
         W, b = (part.astype(X_test.dtype) for part in (solution.params.W, solution.params.b))
         score = LinearScore(W, b, known)
         scores = score(X_test)
@@ -118,8 +120,8 @@ class Path(Family):
 
         whole = None if len(known) < n_classes else scores[:, 0] if scores.shape[1] == 1 else scores
         if risk.loss.probabilities(np.zeros((1, scores.shape[1]))) is None:
-            return Answers(labels, n_classes, whole)
-        return Answers(labels, n_classes, whole, chances, log_chances)
+            return Predictions(labels, n_classes, whole)
+        return Predictions(labels, n_classes, whole, chances, log_chances)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def bootstrap(
     block: Block = None,
     confidence: float = 0.95,
     n_resamples: int = 2000,
-    seed: int = 0,
+    random_state: int = 0,
 ) -> Interval:
     """Percentile bootstrap of any ``score(rows)``, rows an index array of test rows, widened for few resampled units.
 
@@ -55,7 +55,7 @@ def bootstrap(
     # Nearly all rows in one group are hardly more than one unit, too.
     if n_units < 1.5:
         return undefined(confidence, method, f"there is hardly more than one of the {unit}: give several")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         scores = np.array([score(draw(rng)) for _ in range(n_resamples)], dtype=np.float64)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
-from nearline.predictions import Answers
 from nearline._arrays.design import Array
+from nearline.predictions import Predictions
 from nearline.selection.contributions import Contributions, brier_losses, contributions_of, log_losses
 from nearline.selection.intervals._interval import Interval, tail, undefined
 from nearline.selection.intervals.area import area_ends, areas, flawless_end, mean_normal_variance
@@ -55,16 +55,16 @@ class Sample:
 class Way:
     """How the interval of a score is computed, and of how many rows of each class it is known to cover."""
 
-    independent: Callable[[Answers, Sample, Scorer], Interval]
+    independent: Callable[[Predictions, Sample, Scorer], Interval]
     dependent: Callable[..., Interval] | None = None  # (mean, spread, confidence)
     fewest: int = 0
     rows: int = 0  # in all
 
 
-def interval_of(scorer: Scorer, answers: Answers, sample: Sample) -> Interval:
+def interval_of(scorer: Scorer, predictions: Predictions, sample: Sample) -> Interval:
     """The interval of a score that is defined on these rows."""
     if scorer.directed and len(sample.classes) == 2 and scorer.positive_code(sample.classes) == 0:
-        answers = answers.turned()  # from here on the positive class is 1
+        predictions = predictions.turned()  # from here on the positive class is 1
         sample = replace(sample, codes=1 - sample.codes, classes=sample.classes[::-1])
     way = WAYS.get(scorer.score) or SHARES.get(type(scorer.score))
     if way is None:
@@ -73,14 +73,14 @@ def interval_of(scorer: Scorer, answers: Answers, sample: Sample) -> Interval:
     if few is not None:
         return few
     if sample.weights is not None:
-        return _weighted(scorer, answers, sample)
-    hidden = _hidden(scorer, answers, sample)
+        return _weighted(scorer, predictions, sample)
+    hidden = _hidden(scorer, predictions, sample)
     if hidden is not None:
         return undefined(sample.confidence, "none", hidden)
     if sample.groups is None and not sample.in_time:
-        return way.independent(answers, sample, scorer)
+        return way.independent(predictions, sample, scorer)
     contributions = contributions_of(scorer)
-    rows = None if contributions is None else contributions(answers, sample.codes, len(sample.classes))
+    rows = None if contributions is None else contributions(predictions, sample.codes, len(sample.classes))
     if rows is None or way.dependent is None:
         kind = "in time" if sample.in_time else "by groups"
         return undefined(sample.confidence, "none", f"{UNMEASURED} {kind}")
@@ -116,13 +116,13 @@ def _too_few(sample: Sample, rows: int) -> Interval | None:
     )
 
 
-def _weighted(scorer: Scorer, answers: Answers, sample: Sample) -> Interval:
+def _weighted(scorer: Scorer, predictions: Predictions, sample: Sample) -> Interval:
     """Of the accuracy: that of a share of the effective number of rows p (1 - p) / v, v the variance of the weighted mean."""
     w, confidence = sample.weights, sample.confidence
     if scorer.score is not SCORERS["accuracy"].score or sample.groups is not None or sample.in_time:
         return undefined(confidence, "none", f"{UNMEASURED} with sample weights")
     assert w is not None
-    right = (answers.labels == sample.codes).astype(np.float64)
+    right = (predictions.labels == sample.codes).astype(np.float64)
     p, kish = float(np.average(right, weights=w)), float(w.sum() ** 2 / (w @ w))
     if kish < 2:
         return undefined(confidence, "Wilson t, weighted", "the weights leave less than 2 rows")
@@ -140,35 +140,35 @@ def _share_of(part: float, whole: float, what: str, confidence: float) -> Interv
     return share_interval(part, whole, confidence)
 
 
-def _rows(answers: Answers, sample: Sample, scorer: Scorer) -> Interval:
+def _rows(predictions: Predictions, sample: Sample, scorer: Scorer) -> Interval:
     """The score is a share of the rows."""
-    share, n = scorer.score(answers, sample.codes, sample.classes, None), len(sample.codes)
+    share, n = scorer.score(predictions, sample.codes, sample.classes, None), len(sample.codes)
     if np.isnan(share):
         return undefined(sample.confidence, "none", "the score is undefined")
     return share_interval(float(np.rint(share * n)), n, sample.confidence)
 
 
-def _counts(answers: Answers, sample: Sample) -> tuple[Array, Array]:
+def _counts(predictions: Predictions, sample: Sample) -> tuple[Array, Array]:
     """Rows of each class that are found, and that are called so."""
     C = len(sample.classes)
-    found = np.bincount(sample.codes, weights=answers.labels == sample.codes, minlength=C)
-    return found, np.bincount(answers.labels, minlength=C)
+    found = np.bincount(sample.codes, weights=predictions.labels == sample.codes, minlength=C)
+    return found, np.bincount(predictions.labels, minlength=C)
 
 
-def _balanced(answers: Answers, sample: Sample, scorer: Scorer) -> Interval:
-    return _mean_of_shares(_counts(answers, sample)[0], sample.sizes, sample)
+def _balanced(predictions: Predictions, sample: Sample, scorer: Scorer) -> Interval:
+    return _mean_of_shares(_counts(predictions, sample)[0], sample.sizes, sample)
 
 
-def _recall(answers: Answers, sample: Sample, scorer: Scorer) -> Interval:
-    found, _ = _counts(answers, sample)
+def _recall(predictions: Predictions, sample: Sample, scorer: Scorer) -> Interval:
+    found, _ = _counts(predictions, sample)
     if len(found) > 2:
         return _mean_of_shares(found, sample.sizes, sample)
     return _share_of(found[1], sample.sizes[1], "of the positive class", sample.confidence)
 
 
-def _precision(answers: Answers, sample: Sample, scorer: Scorer) -> Interval:
+def _precision(predictions: Predictions, sample: Sample, scorer: Scorer) -> Interval:
     """Rows called a class are of it independently of each other, however many are called so."""
-    found, called = _counts(answers, sample)
+    found, called = _counts(predictions, sample)
     if len(found) > 2:
         return _mean_of_shares(found, called, sample)
     return _share_of(found[1], called[1], "called the positive class", sample.confidence)
@@ -184,9 +184,9 @@ def _mean_of_shares(found: Array, sizes: Array, sample: Sample) -> Interval:
     return Interval(float(low), float(high), sample.confidence, method)
 
 
-def _f1(answers: Answers, sample: Sample, scorer: Scorer) -> Interval:
+def _f1(predictions: Predictions, sample: Sample, scorer: Scorer) -> Interval:
     """F1 = 2 J / (1 + J), where J = found / (rows of the class or called so) is a share of these rows."""
-    found, called = _counts(answers, sample)
+    found, called = _counts(predictions, sample)
     if len(found) > 2:
         return undefined(sample.confidence, "none", f"{UNMEASURED} for more than two classes")
     union = called[1] + sample.sizes[1] - found[1]
@@ -194,8 +194,8 @@ def _f1(answers: Answers, sample: Sample, scorer: Scorer) -> Interval:
     return replace(share, low=2 * share.low / (1 + share.low), high=2 * share.high / (1 + share.high))
 
 
-def _area(answers: Answers, sample: Sample, scorer: Scorer) -> Interval:
-    ranking = answers.ranking()
+def _area(predictions: Predictions, sample: Sample, scorer: Scorer) -> Interval:
+    ranking = predictions.ranking()
     if ranking is None:
         return undefined(sample.confidence, "none", "the score is undefined")
     found = areas(np.asarray(ranking), sample.codes, len(sample.classes))
@@ -205,9 +205,9 @@ def _area(answers: Answers, sample: Sample, scorer: Scorer) -> Interval:
     return Interval(float(low), float(high), sample.confidence, "DeLong score")
 
 
-def _loss(contributions: Contributions) -> Callable[[Answers, Sample, Scorer], Interval]:
-    def interval(answers: Answers, sample: Sample, scorer: Scorer) -> Interval:
-        rows = contributions(answers, sample.codes, len(sample.classes))
+def _loss(contributions: Contributions) -> Callable[[Predictions, Sample, Scorer], Interval]:
+    def interval(predictions: Predictions, sample: Sample, scorer: Scorer) -> Interval:
+        rows = contributions(predictions, sample.codes, len(sample.classes))
         if rows is None:
             return undefined(sample.confidence, "none", "the score is undefined")
         low, high = mean_ends(*moments(rows), len(rows), sample.confidence)
@@ -216,12 +216,12 @@ def _loss(contributions: Contributions) -> Callable[[Answers, Sample, Scorer], I
     return interval
 
 
-def _hidden(scorer: Scorer, answers: Answers, sample: Sample) -> str | None:
+def _hidden(scorer: Scorer, predictions: Predictions, sample: Sample) -> str | None:
     """Why the losses of these rows, if the score is a loss, do not show how far their mean may be from the truth."""
-    P, losses = answers.probabilities(), LOSSES.get(scorer.score)
+    P, losses = predictions.probabilities(), LOSSES.get(scorer.score)
     if P is None or losses is None:
         return None
-    rows = losses(answers, sample.codes, len(sample.classes))
+    rows = losses(predictions, sample.codes, len(sample.classes))
     if rows is None or np.ptp(rows) <= ROUNDING:
         return "all rows have the same loss, which does not show what others would lose"
     if losses is log_losses and float(P.min()) <= np.finfo(P.dtype).eps:

@@ -11,9 +11,9 @@ from operator import add
 import numpy as np
 
 from nearline._arrays.design import Array, Design, is_sparse
+from nearline._parallel.tiles import groups, map_tiles, slices, steps
 from nearline.risk.params import Params
 from nearline.solvers.closed_form._moments import Moments, symmetric
-from nearline._parallel.tiles import groups, map_tiles, slices, steps
 
 TILE = 1 << 20  # numbers in a tile: some megabytes, so that few are in flight and BLAS is still efficient
 GRAM_BUDGET = 1 << 28  # bytes of partial Gram matrices

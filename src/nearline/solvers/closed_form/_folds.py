@@ -8,9 +8,9 @@ from typing import Protocol
 import numpy as np
 
 from nearline._arrays.design import Array, Design
+from nearline._parallel.tiles import map_tiles
 from nearline.solvers.closed_form._centered import Centered, less
 from nearline.solvers.closed_form._moments import WELL_CONDITIONED, Moments, PositiveSystem
-from nearline._parallel.tiles import map_tiles
 
 FOLD_BUDGET = 1 << 30  # bytes of the folds' Gram matrices
 

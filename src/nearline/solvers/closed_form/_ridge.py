@@ -1,4 +1,4 @@
-"""RidgeFactorization: one factorization of the data, then least squares for every alpha and left-out row (SPEC D1).
+"""RidgeFactorization: one factorization of the data, then least squares for every alpha and left-out row.
 
 Notation: Z = sqrt(s) (X - mean), T = sqrt(s) (targets - mean), Z = U diag(sigma) V^T, e = sigma^2. In the risk
 (alpha/2) |W|^2 + mean loss the ridge of the sum form is lam = S alpha, and
@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array, as_design
+from nearline._parallel.tiles import map_tiles
 from nearline.risk.params import Params
 from nearline.solvers._left_out import left_out
 from nearline.solvers.closed_form._centered import Centered, less
 from nearline.solvers.closed_form._folds import leave_folds_out
 from nearline.solvers.closed_form.spectrum import EPS, Spectrum, eigh, svd
-from nearline._parallel.tiles import map_tiles
 
 LARGEST_FACTOR = 8192  # rows of the largest matrix to factorize (0.5 GB)
 

@@ -1,4 +1,4 @@
-"""Least squares in closed form (SPEC D1): (X^T X + S alpha I)^-1 X^T Y on centered rows, then b."""
+"""Least squares in closed form: (X^T X + S alpha I)^-1 X^T Y on centered rows, then b."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -7,8 +7,8 @@ import numpy as np
 
 from nearline._arrays.design import Array, back_product, product
 from nearline.losses import Squared
-from nearline.risk.params import Params
 from nearline.risk import Point, Risk
+from nearline.risk.params import Params
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
 from nearline.solvers._refusals import needs_elastic

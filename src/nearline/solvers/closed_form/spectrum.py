@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.solvers.closed_form._moments import WELL_CONDITIONED
 from nearline._parallel.tiles import single_threaded_blas
+from nearline.solvers.closed_form._moments import WELL_CONDITIONED
 
 EPS = float(np.finfo(np.float64).eps)
 

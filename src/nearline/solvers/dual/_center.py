@@ -31,7 +31,7 @@ def move_center(risk: Risk, state: DualState, busy: Array) -> None:
         center.T = center.T + shift
 
 
-def change_reach(risk: Risk, state: DualState, seed: int) -> None:
+def change_reach(risk: Risk, state: DualState, random_state: int) -> None:
     """Balance turns and sweeps: a weaker H where the center holds the sweeps back, a stronger one where they lag."""
     if 0.25 < state.outer_share < 0.6:
         return
@@ -43,7 +43,7 @@ def change_reach(risk: Risk, state: DualState, seed: int) -> None:
     old, center = state.geometry, state.center
     W = old.to_weights(state.T)
     b = state.b - W @ old.mean
-    state.geometry = geometry = choose_geometry(risk, seed, state.reach)
+    state.geometry = geometry = choose_geometry(risk, random_state, state.reach)
     T, center.b = geometry.from_weights(W), b + W @ geometry.mean
     center.T = T if geometry.proximal else T[:, :0]
     center.last_T, center.last_b = center.T, center.b

@@ -6,9 +6,9 @@ import numpy as np
 
 from nearline import _core
 from nearline._arrays.design import Array
+from nearline._parallel.tiles import map_tiles, slices
 from nearline.risk import Risk
 from nearline.solvers.dual._geometry import Geometry, Scaled, Whitened
-from nearline._parallel.tiles import map_tiles, slices
 
 core: Any = _core
 CURVATURE = (
@@ -20,13 +20,13 @@ BLOCK = 32  # rows of packed sparse data that are swept together
 TILE = 2048  # rows of dense data that one product with BLAS takes
 
 
-def choose_geometry(risk: Risk, seed: int, reach: float = 1.0) -> Geometry:
+def choose_geometry(risk: Risk, random_state: int, reach: float = 1.0) -> Geometry:
     """Whitened where the data are dense, or nearly so, and alpha is small for them; else scaled.
 
     The larger ``reach``, the weaker H: fewer and harder turns.
     """
     n_used = max(int(np.count_nonzero(risk.weights)), 1)
-    packed = _packed(risk, seed, n_used, reach) if risk.sparse else None
+    packed = _packed(risk, random_state, n_used, reach) if risk.sparse else None
     squares = _squares((risk.X,), risk.n_rows) if packed is None else packed.squares
     curvature = float(squares.mean()) / (risk.l2 * n_used)
     if curvature > 1.0 and risk.n_features <= min(LARGEST_MOMENTS, 4 * n_used) and _fit_for_dense(risk):
@@ -74,9 +74,9 @@ def _bias_reach(spread: float, n_used: int) -> float:
     return max(min(BIAS_REACH, 0.5 * n_used, 10.0 * spread), 1e-9)
 
 
-def _packed(risk: Risk, seed: int, n_used: int, reach: float) -> Scaled:
+def _packed(risk: Risk, random_state: int, n_used: int, reach: float) -> Scaled:
     X = risk.X
-    order = np.random.default_rng(seed).permutation(risk.n_rows)
+    order = np.random.default_rng(random_state).permutation(risk.n_rows)
     rows = (np.empty(risk.n_rows + 1, np.int64), np.empty(X.nnz, np.int32), np.empty(X.nnz, X.dtype))
     ranks = np.empty(risk.n_features, np.int32)
     core.pack_rows(X.indptr.astype(X.indices.dtype, copy=False), X.indices, X.data, order, *rows, ranks)

@@ -1,14 +1,15 @@
-"""Dual coordinate descent for L2-regularized risks (SPEC D10): hinge, squared hinge, logistic, multi-class SVMs."""
+"""Dual coordinate descent for L2-regularized risks: hinge, squared hinge, logistic, multi-class SVMs."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from nearline._parallel.tiles import single_threaded_blas, steps
 from nearline._records.kept import Whole, kept
 from nearline.losses import LOSSES
-from nearline.risk.params import Params
 from nearline.risk import Risk
+from nearline.risk.params import Params
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
 from nearline.solvers._refusals import needs_elastic
@@ -16,7 +17,6 @@ from nearline.solvers._state import State
 from nearline.solvers.dual._center import adapt_sweeps, change_reach, most_sweeps, move_center, outer_gap
 from nearline.solvers.dual._choice import choose_geometry
 from nearline.solvers.dual._state import DualState, duals_of, first_state, params_of, refresh
-from nearline._parallel.tiles import single_threaded_blas, steps
 
 SERVED = tuple(name for name, loss in LOSSES.items() if loss.own.dual_step)
 TURNS = 25  # moves of the center in one step
@@ -24,7 +24,7 @@ VAIN = 40  # steps in vain after which no better precision is to be expected
 SWEEPS = 10  # sweeps in one turn where there is no center
 
 
-@kept(seed=Whole())
+@kept(random_state=Whole())
 @dataclass(frozen=True)
 class DualCoordinateDescent(Solver):
     """Maximize the dual one row at a time, each row exactly, in random order.
@@ -37,12 +37,12 @@ class DualCoordinateDescent(Solver):
 
     Parameters
     ----------
-    seed : decides the order in which rows are visited.
+    random_state : decides the order in which rows are visited.
     """
 
     name: ClassVar[str] = "dual-coordinate-descent"
     max_iter: int = 1000
-    seed: int = 0
+    random_state: int = 0
 
     def refuses(self, risk: Risk) -> str | None:
         if risk.loss.refusal is not None:
@@ -66,14 +66,14 @@ class DualCoordinateDescent(Solver):
 
     def start(self, risk: Risk, params: Params, goal: Goal) -> DualState:
         with single_threaded_blas:
-            return first_state(risk, params, choose_geometry(risk, self.seed), goal)
+            return first_state(risk, params, choose_geometry(risk, self.random_state), goal)
 
     def step(self, risk: Risk, state: State) -> DualState:
         assert isinstance(state, DualState)
         before, enough = float(state.gaps.sum()), state.goal.allowed(state.point.value)
         if state.late and (state.geometry.proximal or risk.bias):
             with single_threaded_blas:
-                change_reach(risk, state, self.seed)
+                change_reach(risk, state, self.random_state)
         if before <= enough:
             # The certificate did not confirm the estimate: look at every row of every group, round off nothing.
             state.rests[...] = 0
@@ -123,7 +123,7 @@ class DualCoordinateDescent(Solver):
             epochs=np.where(busy, center.sweeps if held else SWEEPS, 0).astype(np.int32),
             stop_at=np.full(len(busy), 0.0 if held else share * risk.total_weight),
             excess=state.excess,
-            seed=self.seed,
+            seed=self.random_state,
             block=geometry.block,
         )
         outer, turned = outer_gap(risk, state)

@@ -6,8 +6,8 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline.losses import signs
-from nearline.risk.params import Params
 from nearline.risk import Risk
+from nearline.risk.params import Params
 from nearline.solvers._goal import Goal
 from nearline.solvers._state import State
 from nearline.solvers.dual._geometry import Geometry

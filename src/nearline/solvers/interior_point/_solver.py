@@ -7,8 +7,8 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline.losses import LOSSES
-from nearline.risk.params import Params
 from nearline.risk import Risk
+from nearline.risk.params import Params
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
 from nearline.solvers._refusals import needs_elastic

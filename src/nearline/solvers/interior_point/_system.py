@@ -4,10 +4,10 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr
 
 from nearline._arrays.design import Array, is_sparse
-from nearline.risk.params import Params
-from nearline.risk import Risk
-from nearline.solvers.interior_point._margins import Margins, Slacks
 from nearline._parallel.tiles import map_tiles, slices
+from nearline.risk import Risk
+from nearline.risk.params import Params
+from nearline.solvers.interior_point._margins import Margins, Slacks
 
 TILE = 1 << 14  # rows whose products are one task
 JITTERS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # added to a diagonal of ones that rounding made indefinite

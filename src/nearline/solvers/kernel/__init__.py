@@ -1,4 +1,4 @@
-"""Solvers of a kernel's risk: three of its own, and all linear ones on coordinates of the items (SPEC G5)."""
+"""Solvers of a kernel's risk: three of its own, and all linear ones on coordinates of the items."""
 
 import time
 from dataclasses import replace
@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from nearline.risk.params import Params
+from nearline._parallel.tiles import single_threaded_blas
 from nearline.risk import KernelRisk
+from nearline.risk.params import Params
 from nearline.solvers._base import UNFINISHED, Callback, Method, Solution, certified, check_asked, loop
 from nearline.solvers._goal import Goal, checked_scale
 from nearline.solvers.kernel._base import KernelSolver
@@ -15,7 +16,6 @@ from nearline.solvers.kernel._closed_form import KernelClosedForm
 from nearline.solvers.kernel._newton import KernelNewton
 from nearline.solvers.kernel._smo import KernelSMO, Rounds, two_class_problems
 from nearline.solvers.kernel._together import Together, minimize_together, two_class_risks
-from nearline._parallel.tiles import single_threaded_blas
 
 # In order of preference where the solver is "auto"; of a name that linear solvers have too, these are asked first.
 KERNEL_SOLVERS: dict[str, KernelSolver] = {
@@ -79,7 +79,7 @@ def _in_coordinates(
     relative_to: str,
 ) -> Solution:
     """The same by a linear solver, on coordinates whose inner products are the kernel."""
-    from nearline.solvers import search_minimum
+    from nearline.solvers._base import search_minimum
 
     solution = search_minimum(
         risk.linear,

@@ -1,10 +1,10 @@
-"""Least squares in the space of a kernel's features, in closed form (SPEC D1, G5)."""
+"""Least squares in the space of a kernel's features, in closed form."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from nearline.risk.params import Params
 from nearline.risk import KernelRisk
+from nearline.risk.params import Params
 from nearline.solvers._goal import Goal
 from nearline.solvers._state import State
 from nearline.solvers.gram_ridge import GramRidge

@@ -1,4 +1,4 @@
-"""Newton's method on the scores of a kernel machine (SPEC D3, G5).
+"""Newton's method on the scores of a kernel machine.
 
 With g and h the first and second derivatives of the mean loss in each row's score, the quadratic model at scores f has its
 minimum at coefficients a and a bias b with
@@ -14,8 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.risk.params import Params
 from nearline.risk import KernelRisk
+from nearline.risk.params import Params
 from nearline.solvers._goal import Goal
 from nearline.solvers._state import State
 from nearline.solvers.kernel._base import KernelSolver

@@ -1,4 +1,4 @@
-"""SMO for kernel machines: two-class problems over one Gram matrix, until what is delivered has its gap (SPEC D12)."""
+"""SMO for kernel machines: two-class problems over one Gram matrix, until what is delivered has its gap."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline.kernels.gram import Gram
 from nearline.losses import Slack, signs
-from nearline.risk.params import Params
 from nearline.risk import KernelRisk, ScoredPoint
+from nearline.risk.params import Params
 from nearline.solvers._goal import Goal
 from nearline.solvers._state import State
 from nearline.solvers.kernel._base import KernelSolver

@@ -1,4 +1,4 @@
-"""Many two-class machines over one Gram matrix, solved at the same time: one-vs-one, one-vs-rest (SPEC D12, E9)."""
+"""Many two-class machines over one Gram matrix, solved at the same time: one-vs-one, one-vs-rest."""
 
 import itertools
 import time
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.risk.params import Params
 from nearline.risk import KernelRisk
+from nearline.risk.params import Params
 from nearline.solvers._base import Solution
 from nearline.solvers._goal import Goal
 from nearline.solvers._state import Status

@@ -9,7 +9,7 @@ import numpy as np
 from nearline import _core
 from nearline._arrays.design import Array, Design, is_sparse
 from nearline.losses import Loss
-from nearline.solvers.sgd._progress import Duals, Progress
+from nearline.solvers.sgd._progress import DescentProgress, Duals
 from nearline.solvers.sgd._pull import Pull
 from nearline.solvers.sgd._steps import take_step
 
@@ -38,7 +38,9 @@ class Batch:
         bends = self.loss.own.steepness * square + self.pull.steepness((n_outputs, self.X.shape[1]))
         return float(1.0 / max(bends, 1e-300))
 
-    def run(self, progress: Progress, size: int, etas: Array, shares: Array, duals: Duals | None) -> None:
+    def run(
+        self, progress: DescentProgress, size: int, etas: Array, shares: Array, duals: Duals | None
+    ) -> None:
         """All steps, ``size`` rows each; in the compiled core if it knows the loss, else in NumPy."""
         labels, name = self.targets.ndim == 1, self.loss.compiled
         if name is None or self.pull.other is not None or not (labels or self.loss.own.distributions):
@@ -71,7 +73,7 @@ class Batch:
         )
 
     def _run_numpy(
-        self, progress: Progress, size: int, etas: Array, shares: Array, duals: Duals | None
+        self, progress: DescentProgress, size: int, etas: Array, shares: Array, duals: Duals | None
     ) -> None:
         params = progress.params
         for step, eta in enumerate(etas):

@@ -10,7 +10,7 @@ from nearline._records.kept import Instance, OneOf, OrNone, Real, Whole, kept, r
 from nearline.risk.params import Params
 
 
-def _of_one_shape(progress: "Progress") -> None:
+def _of_one_shape(progress: "DescentProgress") -> None:
     shapes = {(one.n_outputs, one.n_features) for one in (progress.params, progress.total)}
     require(len(shapes) == 1, "The last weights of a descent and their sum are not of one shape")
 
@@ -27,7 +27,7 @@ def _of_one_shape(progress: "Progress") -> None:
     links=_of_one_shape,
 )
 @dataclass
-class Progress:
+class DescentProgress:
     """Where SGD stands between batches: last iterate, steps taken, running mean of the iterates."""
 
     params: Params

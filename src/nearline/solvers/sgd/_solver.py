@@ -1,4 +1,4 @@
-"""Stochastic gradient descent, a row or a mini-batch at a time (SPEC D3, D4, D15)."""
+"""Stochastic gradient descent, a row or a mini-batch at a time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -7,21 +7,21 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline._arrays.design import Array, Design, as_design, contiguous
+from nearline._arrays.targets import checked_targets
 from nearline._records.kept import Flag, OneOf, OrNone, Real, Whole, kept
 from nearline.losses import LOSSES, Loss
-from nearline.risk.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import Risk, named
+from nearline.risk.params import Params
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
 from nearline.solvers._mean_gradient import with_mean_gradient
 from nearline.solvers._state import State
 from nearline.solvers.sgd._batch import Batch
-from nearline.solvers.sgd._progress import Duals, Progress
+from nearline.solvers.sgd._progress import DescentProgress, Duals
 from nearline.solvers.sgd._pull import Pull, refusal
 from nearline.solvers.sgd._steps import check_eta
 from nearline.solvers.sgd._zeros import with_zeros
-from nearline._arrays.targets import checked_targets
 
 # eta_t from (eta, l2 = alpha times the strength of |W|^2 / 2, decay, t = number of steps taken before).
 Schedule = Callable[[float, float, float, Array], Array]
@@ -37,7 +37,7 @@ SCHEDULES: dict[str, Schedule] = {
 class SGDState(State):
     """Progress over the rows of a risk, and what the adaptive schedule and the certificate need."""
 
-    progress: Progress = field(kw_only=True)
+    progress: DescentProgress = field(kw_only=True)
     rows: Batch = field(kw_only=True)
     random: np.random.Generator = field(kw_only=True)
     row_duals: Duals | None = field(kw_only=True)  # losses with kinks have no gradient to derive duals from
@@ -56,7 +56,7 @@ class SGDState(State):
     batch_size=Whole(1),
     averaged=Flag(),
     shuffle=Flag(),
-    seed=Whole(),
+    random_state=Whole(),
     look_every=OrNone(Whole(1)),
 )
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class SGD(Solver):
     averaged : whether the answer is the mean of the iterates, later ones counting more in proportion to t, else the last
         iterate. With an L1 penalty weights of the mean are set to 0 where a proximal step on them alone ends at 0, if
         that does not raise the risk (:meth:`partial_fit`, which sees one batch: where the last iterate is 0).
-    shuffle, seed : the order of the rows. ``shuffle=False`` goes through them as they are.
+    shuffle, random_state : the order of the rows. ``shuffle=False`` goes through them as they are.
     look_every : passes between looks at the risk, which cost about as much as a pass. The last pass always ends with
         one; in between, the recorded objective repeats. None: 1, or 8 where the numbers in X times the number of
         columns are more than 30,000.
@@ -112,7 +112,7 @@ class SGD(Solver):
     batch_size: int = 1
     averaged: bool = True
     shuffle: bool = True
-    seed: int = 0
+    random_state: int = 0
     look_every: int | None = None
 
     def __post_init__(self) -> None:
@@ -156,7 +156,7 @@ class SGD(Solver):
             estimate=None if duals is None else np.inf,  # duals of 0 certify nothing
             progress=progress,
             rows=rows,
-            random=np.random.default_rng(self.seed),
+            random=np.random.default_rng(self.random_state),
             row_duals=duals,
             largest_eta=progress.eta,
             goal=goal,
@@ -211,11 +211,11 @@ class SGD(Solver):
 
     # -- batches, one after the other ------------------------------------------------------------------------
 
-    def begin(self, params: Params, t: int = 0) -> Progress:
+    def begin(self, params: Params, t: int = 0) -> DescentProgress:
         """Progress at ``params``; ``t`` is the number of steps that led there, for the schedule."""
-        return Progress(params.copy(), params.like(np.zeros_like(params.flat)), t=t, since=t)
+        return DescentProgress(params.copy(), params.like(np.zeros_like(params.flat)), t=t, since=t)
 
-    def answer(self, progress: Progress, pull: Pull) -> Params:
+    def answer(self, progress: DescentProgress, pull: Pull) -> Params:
         """The parameters to use: the mean of the iterates or the last one, as ``averaged`` says."""
         if not self.averaged:
             return progress.params.copy()
@@ -226,7 +226,7 @@ class SGD(Solver):
 
     def partial_fit(
         self,
-        progress: Progress,
+        progress: DescentProgress,
         X: Design,
         targets: Array,
         *,
@@ -236,7 +236,7 @@ class SGD(Solver):
         weights: Array | None = None,
         bias: bool = True,
     ) -> Params:
-        """One pass over new rows, in the order given; the schedule goes on where the last batch ended (SPEC E12).
+        """One pass over new rows, in the order given; the schedule goes on where the last batch ended.
 
         ``progress`` (last iterate, steps taken, running mean) is changed in place; the parameters to use from here
         on are returned. Weights multiply the gradients of their rows as they are, as the rows to come are not known.
@@ -263,7 +263,12 @@ class SGD(Solver):
         return eta
 
     def _advance(
-        self, progress: Progress, batch: Batch, duals: Duals | None, schedule: str, default_decay: float
+        self,
+        progress: DescentProgress,
+        batch: Batch,
+        duals: Duals | None,
+        schedule: str,
+        default_decay: float,
     ) -> None:
         """All steps of one pass over the batch's rows."""
         assert progress.eta is not None
@@ -277,7 +282,7 @@ class SGD(Solver):
         check_finite(progress.params.flat, progress, batch)
 
 
-def check_finite(numbers: Any, progress: Progress, batch: Batch) -> None:
+def check_finite(numbers: Any, progress: DescentProgress, batch: Batch) -> None:
     """Steps that are too large show in the parameters, and before that in the risk."""
     if not np.isfinite(numbers).all():
         raise ValueError(

@@ -1,16 +1,16 @@
-"""What solver 'sgd' does with a row or a batch of rows: the step (SPEC D15)."""
+"""What solver 'sgd' does with a row or a batch of rows: the step."""
 
 from typing import Any
 
 import numpy as np
 
 from nearline._arrays.design import Array, Design, as_design, is_sparse
+from nearline._arrays.targets import checked_targets
 from nearline.losses import LOSSES, Loss
-from nearline.risk.params import Params
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import named
+from nearline.risk.params import Params
 from nearline.solvers.sgd._pull import Pull
-from nearline._arrays.targets import checked_targets
 
 
 def sgd_step(

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.risk.params import Params
 from nearline.risk import Point, Risk
+from nearline.risk.params import Params
 
 STRIDES = (
     10.0,

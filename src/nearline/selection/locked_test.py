@@ -1,4 +1,4 @@
-"""Opened: what the locked rows say about the chosen model, once (SPEC H3, H5)."""
+"""Opened: what the locked rows say about the chosen model, once."""
 
 import hashlib
 from collections.abc import Iterator
@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from nearline.predictions import Answers
 from nearline._arrays.design import Array, is_sparse
+from nearline._parallel.tiles import slices
+from nearline._records.visible import visible
+from nearline._records.words import many
+from nearline.predictions import Predictions
 from nearline.representations import is_frame, kind_of_series, read_series, series_of
 from nearline.selection.intervals import Interval
 from nearline.selection.intervals.of_scores import Sample, interval_of
@@ -16,9 +19,6 @@ from nearline.selection.leaderboard import shown
 from nearline.selection.measures import class_counts
 from nearline.selection.scoring import Scorer
 from nearline.selection.trivial import Against
-from nearline._parallel.tiles import slices
-from nearline._records.visible import visible
-from nearline._records.words import many
 
 PIECE = 1 << 16  # rows that a fingerprint takes at a time
 
@@ -34,7 +34,7 @@ class LockedRows:
 
 
 @dataclass(frozen=True)
-class Opened:
+class LockedTest:
     """Scores of one model on the test rows, each with an interval that accounts for the choice of the test rows only."""
 
     model: str
@@ -47,7 +47,7 @@ class Opened:
     against: Against  # answers without a look at the features, by the score that decides
     classes: Array = field(repr=False)
     codes: Array = field(repr=False)
-    answers: Answers = field(repr=False)
+    predictions: Predictions = field(repr=False)
     openings: int = 1
     models: int = 1  # that were tested on these rows
     refitted: bool = False  # whether the model in hand has been fitted on all rows since
@@ -63,11 +63,11 @@ class Opened:
     def confusion(self) -> Array:
         """(C, C): rows of class i that were called j."""
         C = len(self.classes)
-        return np.bincount(self.codes * C + self.answers.labels, minlength=C * C).reshape(C, C)
+        return np.bincount(self.codes * C + self.predictions.labels, minlength=C * C).reshape(C, C)
 
     def per_class(self) -> list[dict[str, float]]:
         """Precision, recall, F1 (weighted as the scores are) and number of rows of each class; NaN where undefined."""
-        found, called, there = class_counts(self.answers, self.codes, self.classes, self.weights)
+        found, called, there = class_counts(self.predictions, self.codes, self.classes, self.weights)
         rows = np.bincount(self.codes, minlength=len(self.classes))
         with np.errstate(invalid="ignore", divide="ignore"):
             precision, recall, f1 = found / called, found / there, 2 * found / (called + there)
@@ -96,8 +96,8 @@ class Opened:
             said = "the model or the test rows do not define it" if np.isnan(score) else interval.said()
             lines.append(f"  {self.titles.get(name, name)} {shown(score)} ({said}){self._on_folds(name)}")
         ranked = [name for name in ("auc", "average-precision") if name in self.scores]
-        if ranked and self.answers.ranked_by is not None:
-            lines.append(f"  {', '.join(ranked)}: rows ranked by {self.answers.ranked_by}")
+        if ranked and self.predictions.ranked_by is not None:
+            lines.append(f"  {', '.join(ranked)}: rows ranked by {self.predictions.ranked_by}")
         lines.append(f"  accuracy of the most frequent class: {self.majority:.4f}")
         if self.against.better is False:
             lines.append(f"  {self.against}")
@@ -114,11 +114,11 @@ class Opened:
 
 
 def intervals_of(
-    answers: Answers, codes: Array, classes: Array, rows: LockedRows, scorers: list[Scorer]
+    predictions: Predictions, codes: Array, classes: Array, rows: LockedRows, scorers: list[Scorer]
 ) -> dict[str, Interval]:
     """The interval of each score on these rows, or why there is none."""
     sample = Sample(codes, classes, rows.weights, rows.groups, rows.in_time)
-    return {scorer.name: interval_of(scorer, answers, sample) for scorer in scorers}
+    return {scorer.name: interval_of(scorer, predictions, sample) for scorer in scorers}
 
 
 def fingerprint(X: Any, y: Array) -> str:

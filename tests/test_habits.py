@@ -1,0 +1,92 @@
+"""Habits of other libraries: their parameters are refused with nearline's words, their names of values are understood."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+
+import nearline
+from nearline import ESTIMATORS, KernelSVM, KNeighborsClassifier, LogisticRegression, load
+from nearline._records.habits import PARAMETERS
+
+X, y = load_iris(return_X_y=True)
+X, y = X[::3], y[::3]
+NEEDED = {"OneVsRest": (LogisticRegression(),), "OneVsOne": (LogisticRegression(),)}
+OLD = Path(__file__).parent / "old_files"
+ASKED = ["C", "penalty", "gamma", "max_iter", "n_jobs", "p", "probability", "seed", "bias"]
+
+
+@pytest.mark.parametrize("habit", ASKED)
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_parameters_of_others_are_translated(name, habit):
+    cls = ESTIMATORS[name]
+    if habit in cls._get_param_names():
+        return
+    with pytest.raises(TypeError, match=f"{name} has no parameter '{habit}'. Here it is: ") as error:
+        cls(*NEEDED.get(name, ()), **{habit: 1})
+    assert PARAMETERS[habit] in str(error.value)
+
+
+def test_other_unknown_parameters_are_python_errors():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
+        LogisticRegression(nonsense=True)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        (KNeighborsClassifier(algorithm="brute"), KNeighborsClassifier(algorithm="exact")),
+        (KNeighborsClassifier(algorithm="kd_tree"), KNeighborsClassifier(algorithm="tree")),
+        (KNeighborsClassifier(algorithm="ball_tree"), KNeighborsClassifier(algorithm="tree")),
+        (KernelSVM(kernel="poly"), KernelSVM(kernel="polynomial")),
+        (LogisticRegression(regularizer="elasticnet"), LogisticRegression(regularizer="elastic-net")),
+        (nearline.LinearSVM(loss="squared_hinge"), nearline.LinearSVM(loss="squared-hinge")),
+        (nearline.LinearClassifier("log_loss"), nearline.LinearClassifier("logistic")),
+    ],
+    ids=lambda model: None,
+)
+def test_names_of_values_are_understood(theirs, ours):
+    np.testing.assert_array_equal(theirs.fit(X, y).predict(X), ours.fit(X, y).predict(X))
+    clone(theirs)
+
+
+def test_no_penalty_may_be_called_none():
+    rows, labels = X[y != 0][:, :2], y[y != 0]
+    a, b = (LogisticRegression(regularizer=r).fit(rows, labels).coef_ for r in (None, "none"))
+    np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", sorted(json.loads((OLD / "predictions.json").read_text())))
+def test_files_with_old_names_load(name):
+    model = load(OLD / f"{name}.nearline")
+    assert model.predict(X).tolist() == json.loads((OLD / "predictions.json").read_text())[name]
+    inner = getattr(model, "estimator", model)
+    assert not {"seed", "bias"} & set(inner.get_params(deep=False))
+
+
+def test_old_parameters_keep_their_values():
+    assert load(OLD / "logistic.nearline").fit_intercept is False
+    assert load(OLD / "perceptron.nearline").random_state == 3
+    assert load(OLD / "svm.nearline").random_state == 2
+    assert load(OLD / "sgd.nearline").solver.random_state == 4
+
+
+def test_renamed_public_names_are_refused_with_the_new_one():
+    with pytest.raises(AttributeError, match=r"nearline.Softmax is called nearline.Temperature now"):
+        nearline.Softmax  # noqa: B018
+
+
+def test_only_public_names_are_listed():
+    assert set(dir(nearline)) == {*nearline.__all__, "__version__"}
+
+
+def test_kernel_logistic_models_without_their_loss_are_completed():
+    from nearline.files._renamed import attributes_now
+
+    for labels, loss in ((y, "softmax"), (y == 0, "logistic")):
+        model = nearline.KernelLogisticRegression().fit(X, labels)
+        state = {name: value for name, value in vars(model).items() if name != "loss_"}
+        assert attributes_now(type(model), state)["loss_"] == model.loss_ == nearline.LOSSES[loss]
