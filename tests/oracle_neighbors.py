@@ -13,7 +13,7 @@ def distance(a, b, metric):
 
 
 def voters(X, q, k, metric, boundary):
-    """(row, distance, portion of a vote) of everybody who votes, by the definition in SPEC F2."""
+    """(row, distance, portion of a vote) of everybody who votes."""
     d = [distance(x, q, metric) for x in X]
     order = sorted(range(len(X)), key=lambda i: (d[i], i))
     kth = d[order[k - 1]]

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def table_step(kind, w, x, y, eta):
-    """The data step of SPEC D15 for one weight vector, y in {-1, +1}, no bias and no penalty."""
+    """The data step for one weight vector, y in {-1, +1}, no bias and no penalty."""
     f = w @ x
     if kind == "squared":
         return w + eta * (y - f) * x
@@ -18,7 +18,7 @@ def table_step(kind, w, x, y, eta):
 
 
 def table_step_joint(kind, W, x, y, eta):
-    """The data step of SPEC D15 for K weight vectors and a class y."""
+    """The data step for K weight vectors and a class y."""
     f, new = W @ x, W.copy()
     if kind == "softmax":
         P = np.exp(f - f.max())

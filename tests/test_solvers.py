@@ -146,7 +146,7 @@ def test_gradient_descent_with_a_fixed_step_is_the_plain_rule():
 
 
 def test_two_class_softmax_is_logistic_at_half_alpha():
-    """Notation of SPEC: softmax of two scores at alpha equals the binary model at alpha / 2."""
+    """Softmax of two scores at alpha equals the binary model at alpha / 2."""
     X, targets = tiny_problem(2)
     joint = minimize(Risk(X, targets, loss="softmax", alpha=0.1), tol=1e-12)
     single = minimize(Risk(X, targets, loss="logistic", alpha=0.05), tol=1e-12)
