@@ -41,4 +41,5 @@ def attributes_now(cls: type[Any], state: dict[str, Any]) -> dict[str, Any]:
 
     found = {now(name): value for name, value in state.items()}
     complete = COMPLETED.get(cls.__name__) if "classes_" in found else None
-    return found if complete is None else complete(found) | found
+    lacking = {} if complete is None else complete(found)
+    return found | {name: value for name, value in lacking.items() if name not in found}
