@@ -203,7 +203,7 @@ def test_sparsemax_learns_from_batches():
 
 def test_bias_and_names():
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="bias must be True or False, got 'no'"):
+    with pytest.raises(ValueError, match="must be True or False, got 'no'"):
         LogisticRegression(fit_intercept="no").fit(X, y)
     with pytest.raises(ValueError, match="names must name each of the 4 features"):
         LogisticRegression().fit(X, y).strongest_features(names=["a"])

@@ -477,3 +477,8 @@ def test_nothing_asked_is_help(capsys):
 def test_options_with_old_names_are_refused_with_the_new_one(command, old, new, capsys):
     assert run([command, "nothing.csv", old, "5"]) == 2
     assert f"{old} is called {new} now." in capsys.readouterr().err
+
+
+def test_an_option_that_a_command_has_not_is_not_called_another(capsys):
+    assert run(["try", "nothing.csv", "--penalty", "l1"]) == 2
+    assert "No such option: --penalty" in capsys.readouterr().err

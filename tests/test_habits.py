@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 
 import nearline
 from nearline import ESTIMATORS, KernelSVM, KNeighborsClassifier, LogisticRegression, load
@@ -25,9 +26,22 @@ def test_parameters_of_others_are_translated(name, habit):
     cls = ESTIMATORS[name]
     if habit in cls._get_param_names():
         return
-    with pytest.raises(TypeError, match=f"{name} has no parameter '{habit}'. Here it is: ") as error:
+    with pytest.raises(TypeError, match=f"{name} has no parameter '{habit}'") as error:
         cls(*NEEDED.get(name, ()), **{habit: 1})
-    assert PARAMETERS[habit] in str(error.value)
+    meant, said = PARAMETERS[habit]
+    there = meant is None or meant in cls._get_param_names()
+    assert there == str(error.value).endswith(f". Here it is: {said}.")
+
+
+def test_what_an_estimator_has_not_is_said_so():
+    with pytest.raises(
+        TypeError, match="LogisticRegression has no parameter 'random_state': it draws nothing by chance"
+    ):
+        LogisticRegression(random_state=0)
+    with pytest.raises(TypeError, match="GaussianNB has no parameter 'C', and nothing like it"):
+        nearline.GaussianNB(C=1)
+    with pytest.raises(TypeError, match=r"TryThemAll has no parameter 'cv'. Here it is: folds"):
+        nearline.TryThemAll(cv=3)
 
 
 def test_other_unknown_parameters_are_python_errors():
@@ -90,3 +104,10 @@ def test_kernel_logistic_models_without_their_loss_are_completed():
         model = nearline.KernelLogisticRegression().fit(X, labels)
         state = {name: value for name, value in vars(model).items() if name != "loss_"}
         assert attributes_now(type(model), state)["loss_"] == model.loss_ == nearline.LOSSES[loss]
+
+
+def test_explanations_of_unfitted_models_are_refused():
+    for name, cls in ESTIMATORS.items():
+        if callable(getattr(cls, "explain", None)):
+            with pytest.raises(NotFittedError):
+                cls(*NEEDED.get(name, ())).explain(X)

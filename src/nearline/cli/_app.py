@@ -329,7 +329,10 @@ def _show_usage(error: Any) -> None:
         hint = f"Try '{error.ctx.command_path} --help' for help."
         print(error.ctx.get_usage(), hint, sep="\n", end="\n\n", file=sys.stderr)
     renamed = RENAMED.get(getattr(error, "option_name", ""), "")
-    said = f"{error.option_name} is called {renamed} now." if renamed else error.format_message()
+    options = (
+        [] if error.ctx is None else [name for option in error.ctx.command.params for name in option.opts]
+    )
+    said = f"{error.option_name} is called {renamed} now." if renamed in options else error.format_message()
     print(f"Error: {visible(said)}", file=sys.stderr)
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from nearline._records.habits import ours
 from nearline._records.visible import visible
 from nearline.cli._errors import UsageError, as_usage, check_least
 from nearline.cli._output import check_file, clean
@@ -204,6 +205,7 @@ def _edge_facts(edge: Edge | None) -> dict[str, Any] | None:
 
 
 def _linear(loss: str, regularizer: str) -> Any:
+    loss, regularizer = ours(loss), ours(regularizer)
     if loss not in LOSSES:
         raise UsageError(f"There is no loss {loss!r}: choose among {', '.join(LOSSES)}.")
     if regularizer not in REGULARIZERS:

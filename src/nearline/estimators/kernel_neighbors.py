@@ -119,7 +119,8 @@ class KernelNeighborsClassifier(KernelModel):
 
     def explain(self, X: Any) -> Votes:
         """The neighbors behind each prediction, their votes, and which decisions had ties."""
-        return self._neighbors().explain(self.distances(self._items(X)))
+        items = self._items(X)  # which asks first whether there was a fit
+        return self._neighbors().explain(self.distances(items))
 
     def _by_parts(self, X: Any, method: str) -> Array:
         items, answer = self._items(X), getattr(self._neighbors(), method)

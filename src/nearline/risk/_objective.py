@@ -35,7 +35,7 @@ class Objective(ABC):
         """Check and keep what does not depend on the scores."""
         self.loss = named(loss, LOSSES, Loss, "loss")
         if not isinstance(bias, (bool, np.bool_)):
-            raise ValueError(f"bias must be True or False, got {bias!r}.")
+            raise ValueError(f"bias (of estimators fit_intercept) must be True or False, got {bias!r}.")
         self.bias = bool(bias)
         self.targets = checked_targets(targets, n_classes)
         if len(self.targets) != n_rows:

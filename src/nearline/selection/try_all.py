@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from nearline._arrays.design import Array
 from nearline._arrays.validation import check_weights
 from nearline._parallel.stopping import Deadline, OutOfTime, heeding
+from nearline._records.habits import TranslatesHabits
 from nearline._records.visible import visible
 from nearline._records.words import worded
 from nearline.estimators.base import encoded
@@ -68,7 +69,7 @@ def _has(method: str) -> Any:
     return available_if(lambda self: callable(getattr(self.model_, method, None)))
 
 
-class TryThemAll(ClassifierMixin, BaseEstimator):
+class TryThemAll(TranslatesHabits, ClassifierMixin, BaseEstimator):
     """Try every model family, metric, k, loss, penalty and strength on your data, and say honestly how good the best is.
 
     The test rows are split off first and locked; candidates are compared on folds of the rest, with everything that is
