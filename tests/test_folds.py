@@ -23,10 +23,14 @@ n = len(y)
 GROUPS = np.arange(n) % 7
 PAIRS = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
 TAKERS = {
-    "sweep": lambda **how: sweep(X, y, ks=[3], **how).scores[0, 0, 0],
-    "path_scores": lambda **how: path_scores(LogisticRegression(), X, y, [0.01], **how).scores[0],
-    "kernel_scores": lambda **how: kernel_scores(KernelSVM(), X, y, [RBF(0.5)], [1e-2], **how).scores[0, 0],
-    "cross_validate": lambda **how: cross_validate(KNeighborsClassifier(3), X, y, **how).scores["accuracy"],
+    "sweep": lambda X, y, **how: sweep(X, y, ks=[3], **how).scores[0, 0, 0],
+    "path_scores": lambda X, y, **how: path_scores(LogisticRegression(), X, y, [0.01], **how).scores[0],
+    "kernel_scores": lambda X, y, **how: kernel_scores(KernelSVM(), X, y, [RBF(0.5)], [1e-2], **how).scores[
+        0, 0
+    ],
+    "cross_validate": lambda X, y, **how: cross_validate(KNeighborsClassifier(3), X, y, **how).scores[
+        "accuracy"
+    ],
 }
 GIVEN = {
     "a number": {"folds": 3},
@@ -45,17 +49,12 @@ GIVEN = {
 def test_everyone_takes_the_same_folds(taker, given):
     if given.get("split") == "time":  # in the order of classes the first rows have one class only
         order = np.random.default_rng(0).permutation(n)
-        global X, y
-        kept, (X, y) = (X, y), (X[order], y[order])
-        try:
-            assert len(taker(**given)) == 3
-        finally:
-            X, y = kept
+        assert len(taker(X[order], y[order], **given)) == 3
         return
     folds = as_folds(
         given["folds"], y, split="group" if "groups" in given else "stratified", groups=given.get("groups")
     )
-    scores = taker(**given)
+    scores = taker(X, y, **given)
     assert len(scores) == len(folds)
     if taker is TAKERS["sweep"]:
         again = [

@@ -43,9 +43,14 @@ class Contributions(Explanation):
     bias: Array  # (m, C)
     terms: Terms
 
+    def pair(self, i: int) -> tuple[int, int]:
+        """The numbers of row i's class and of the runner-up."""
+        own, other = np.searchsorted(self.classes, [self.predictions[i], self.runners_up[i]]).tolist()
+        return own, other
+
     def lead(self, i: int) -> tuple[Array, Array, float]:
         """What adds to the lead of row i's label over the runner-up: numbers (q,), terms (q,), and the bias."""
-        own, other = np.searchsorted(self.classes, [self.predictions[i], self.runners_up[i]])
+        own, other = self.pair(i)
         numbers, by_class = self.terms[i]
         return numbers, by_class[own] - by_class[other], float(self.bias[i, own] - self.bias[i, other])
 

@@ -23,6 +23,7 @@ PARAMETERS = {
     "l1_ratio": ("regularizer", "a penalty object: regularizer=ElasticNet(l1_ratio)"),
     "max_iter": ("tol", "tol, the certified gap to reach; nearline.minimize takes max_iter"),
     "metric": ("scoring", "scoring"),
+    "metrics": ("metric", "metric"),
     "metric_params": ("metric", "a metric object: metric=Lq(3), metric=Mahalanobis(...)"),
     "multi_class": ("multiclass", "multiclass"),
     "n_jobs": (None, "nearline.set_num_threads(n), for all models"),

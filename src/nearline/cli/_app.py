@@ -47,14 +47,6 @@ Classes = Annotated[
     bool, typer.Option("--classes", help="each number of the target is a class, however many there are")
 ]
 RandomState = Annotated[int, typer.Option(help="decides folds and test rows")]
-# Options that had other names.
-RENAMED = {
-    "--cv": "--folds",
-    "--metric": "--scoring",
-    "--metrics": "--metric",
-    "--penalty": "--regularizer",
-    "--seed": "--random-state",
-}
 Force = Annotated[bool, typer.Option("--force", help="write over files that are there")]
 Picture = Annotated[Path | None, typer.Option(help="file of the picture: .png, .svg or .pdf")]
 
@@ -328,12 +320,19 @@ def _show_usage(error: Any) -> None:
     if error.ctx is not None:
         hint = f"Try '{error.ctx.command_path} --help' for help."
         print(error.ctx.get_usage(), hint, sep="\n", end="\n\n", file=sys.stderr)
-    renamed = RENAMED.get(getattr(error, "option_name", ""), "")
-    options = (
-        [] if error.ctx is None else [name for option in error.ctx.command.params for name in option.opts]
-    )
-    said = f"{error.option_name} is called {renamed} now." if renamed in options else error.format_message()
+    said = _called_now(error) or error.format_message()
     print(f"Error: {visible(said)}", file=sys.stderr)
+
+
+def _called_now(error: Any) -> str | None:
+    """A sentence for an option of another name that the command has: an earlier one, or one of other libraries."""
+    from nearline._records.habits import PARAMETERS
+
+    asked = getattr(error, "option_name", "")
+    meant = PARAMETERS.get(asked.removeprefix("--").replace("-", "_"), (None, ""))[0]
+    option = f"--{meant}".replace("_", "-")
+    there = error.ctx is not None and any(option in one.opts for one in error.ctx.command.params)
+    return f"{asked} is called {option} now." if there else None
 
 
 def _without_a_screen() -> None:

@@ -1,7 +1,7 @@
 """Scores as sums of terms: of features, of training rows, of two-class problems."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,17 @@ def contributions(
     codes: Array, scores: Array, classes: Array, *, of: str, bias: Array, terms: Terms
 ) -> Contributions:
     """Of rows with these labels (numbers of classes) and scores (m, C); the bias is (C,) or (m, C)."""
+    full = np.broadcast_to(bias, (len(codes), len(classes)))
+    return Contributions(classes[codes], classes[runners_up(codes, scores)], classes, of, full, terms)
+
+
+def runners_up(codes: Array, scores: Array) -> Array:
+    """The class of the largest score (m, C) but for the own class."""
     rest = scores.astype(np.float64)
     rest[np.arange(len(codes)), codes] = -np.inf
     second = rest.argmax(axis=1) if len(codes) else codes
-    # A class that cannot win has -inf everywhere: the first other class is as good a runner-up as any.
-    second = np.where(second == codes, (codes == 0).astype(second.dtype), second)
-    full = np.broadcast_to(bias, (len(codes), len(classes)))
-    return Contributions(classes[codes], classes[second], classes, of, full, terms)
+    # Where no other class can win, the first of them is as good a runner-up as any.
+    return np.where(second == codes, (codes == 0).astype(second.dtype), second)
 
 
 def by_class(F: Array) -> Array:
@@ -116,8 +120,7 @@ def expanded(
     """Contributions of an expansion whose columns are the classes, or pairs of them: then the pair of label and runner-up."""
     codes = np.searchsorted(classes, labels)
     n_classes, P = len(classes), expansion.A.shape[1]
-    found = contributions(codes, scores, classes, of="training rows", bias=np.zeros(n_classes), terms=NONE)
-    others = np.searchsorted(classes, found.runners_up)
+    others = runners_up(codes, scores)
 
     def worth(i: int) -> Array:
         if P == 1:
@@ -132,7 +135,5 @@ def expanded(
         return signs
 
     bias = np.array([worth(i) @ expansion.b for i in range(len(codes))]).reshape(len(codes), n_classes)
-    return replace(found, bias=bias, terms=OfTrainingRows(expansion, items, worth))
-
-
-NONE = OfProblems(np.empty((0, 0)), np.empty((0, 0)))
+    terms = OfTrainingRows(expansion, items, worth)
+    return contributions(codes, scores, classes, of="training rows", bias=bias, terms=terms)

@@ -141,8 +141,9 @@ class KernelScoring(KernelModel):
 
     def explain(self, X: Any) -> Contributions:
         """What each training item of the expansion adds to the score of each class."""
-        scores, labels = by_class(self._scores(X)), self.predict(X)
-        return expanded(self.expansion_, self._items(X), scores, labels, self.classes_, self._pairs)
+        F = self._scores(X)  # whose largest wins, of pairs too
+        labels = decide(F, self.classes_)
+        return expanded(self.expansion_, self._items(X), by_class(F), labels, self.classes_, self._pairs)
 
     @property
     def _pairs(self) -> Array | None:

@@ -80,12 +80,11 @@ def reasons(
     >>> reason.label, reason.strongest([0, 1, 2])[0].name.startswith("petal")
     (0, True)
     """
+    chain = getattr(model, "estimator_", model)
     if not callable(getattr(model, "explain", None)):  # a model that is not nearline's
-        chain = getattr(model, "estimator_", model)
         said = f"{type(chain.steps[-1][1]).__name__} gives no parts that add up to its decision"
         return [Reason(label, said=said) for label in model.predict(X).tolist()]
     explanation: Explanation = model.explain(X)
-    chain = getattr(model, "estimator_", model)
     named = Named(X, lambda: origins(chain.steps[0][1], columns, shape), place, most)
     return reasons_of(explanation, named)
 
@@ -117,11 +116,9 @@ Namer = Callable[[int, Array, Array], tuple[Called, Array]]
 def _sum(explanation: Contributions, i: int, name: Namer, named: Named) -> Reason:
     """Why row i has its label: terms by name, the strongest first."""
     numbers, terms = explanation.terms[i]
-    label, other = explanation.predictions.tolist()[i], explanation.runners_up.tolist()[i]
     called, totals = name(i, numbers, terms)
-    own, second = np.searchsorted(
-        explanation.classes, [explanation.predictions[i], explanation.runners_up[i]]
-    )
+    own, second = explanation.pair(i)
+    label, other = explanation.classes[[own, second]].tolist()
     order = np.argsort(-np.abs(totals[own] - totals[second]), kind="stable")[: named.most]
     kept = [j for j in order.tolist() if totals[:, j].any()]
     shares = [Share(said, value, totals[:, j]) for j, (said, value) in zip(kept, map(called, kept))]

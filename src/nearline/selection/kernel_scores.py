@@ -12,9 +12,8 @@ from nearline.kernels import RBF, Kernel, as_kernel
 from nearline.selection.edges import Edge, edge_of, equally_best
 from nearline.selection.families import Fold
 from nearline.selection.families.kernels import KernelFamily, KernelLogistic, KernelRidge, SupportVectors
-from nearline.selection.folds import as_folds
 from nearline.selection.path import checked_alphas
-from nearline.selection.splits import drawn_as
+from nearline.selection.splits import folds_by
 
 FAMILIES_OF: dict[type[Any], type[KernelFamily]] = {
     KernelSVM: SupportVectors,
@@ -107,9 +106,7 @@ def kernel_scores(
             "sklearn.model_selection.GridSearchCV for others."
         )
     classes, codes = encoded(np.asarray(y))
-    drawn = as_folds(
-        folds, codes, **drawn_as(split, groups, len(codes)), random_state=random_state
-    ).learnable(codes)
+    drawn = folds_by(split, folds, codes, groups, random_state).learnable(codes)
     # By class: then a machine's rows are blocks of the Gram matrix.
     order = np.argsort(codes, kind="stable")
     place = np.argsort(order, kind="stable")

@@ -16,9 +16,8 @@ from nearline.estimators.linear import LinearClassifier
 from nearline.selection.edges import ROUNDS, Axis, Edge, edge_of, equally_best
 from nearline.selection.families import Fold
 from nearline.selection.families.paths import Path
-from nearline.selection.folds import as_folds
 from nearline.selection.path import checked_alphas
-from nearline.selection.splits import drawn_as
+from nearline.selection.splits import folds_by
 
 DEFAULT = np.geomspace(1.0, 1e-6, 13)  # two alphas a decade
 
@@ -110,9 +109,7 @@ def path_scores(
     check_classification_targets(y)
     grid = checked_alphas(DEFAULT if alphas is None else alphas)
     codes = encoded(y)[1]
-    pairs = as_folds(folds, codes, **drawn_as(split, groups, len(y)), random_state=random_state).learnable(
-        codes
-    )
+    pairs = folds_by(split, folds, codes, groups, random_state).learnable(codes)
 
     def scored(some: Array) -> PathScores:
         columns = side_by_side(

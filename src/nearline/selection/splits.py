@@ -112,8 +112,11 @@ def checked_groups(groups: Any, n: int) -> Array:
     return np.unique(given.astype(str) if given.dtype == object else given, return_inverse=True)[1]
 
 
-def drawn_as(split: str, groups: Any, n_rows: int, *, labels: bool = True) -> dict[str, Any]:
-    """``split`` and ``groups`` as :func:`as_folds` takes them; targets that are no labels are not stratified."""
-    known = None if groups is None else checked_groups(groups, n_rows)
-    kind = as_split(split, known, 0).kind
-    return {"split": kind if labels or kind != "stratified" else "plain", "groups": known}
+def folds_by(
+    split: str, folds: Any, y: Array, groups: Any, random_state: int, *, labels: bool = True
+) -> Folds:
+    """Folds as functions take them: split by name, groups as they come; targets that are no labels are not stratified."""
+    known = None if groups is None else checked_groups(groups, len(y))
+    kind = as_split(split, known, random_state).kind
+    kind = kind if labels or kind != "stratified" else "plain"
+    return as_folds(folds, y, split=kind, groups=known, random_state=random_state)

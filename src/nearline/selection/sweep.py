@@ -22,8 +22,8 @@ from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
 from nearline.neighbors.metrics import Metric, PrecomputedDistances, as_metric
 from nearline.neighbors.vote import Electorate, Prior, Vote, as_ties
 from nearline.neighbors.weights import as_weights
-from nearline.selection.folds import Folds, as_folds
-from nearline.selection.splits import drawn_as
+from nearline.selection.folds import Folds
+from nearline.selection.splits import folds_by
 from nearline.selection.sweep_result import Sweep
 
 
@@ -78,8 +78,7 @@ def sweep(
     if transformer is None:
         X = check_array(X, **ROWS)
     task = _task(y, scoring, prior=isinstance(as_ties(ties), Prior))
-    how = drawn_as(split, groups, len(y), labels=scoring == "accuracy")
-    drawn = as_folds(folds, y, **how, random_state=random_state)
+    drawn = folds_by(split, folds, y, groups, random_state, labels=scoring == "accuracy")
     task.check(drawn)
     grid = _checked_ks(ks, drawn.fewest)
     chosen, given = _listed(metrics, "metrics"), _listed(weights, "weights")

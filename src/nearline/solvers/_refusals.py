@@ -1,6 +1,9 @@
 """Sentences by which several solvers refuse a risk."""
 
+from nearline.losses import LOSSES
 from nearline.risk import Risk
+
+BY_SLACK = tuple(name for name, loss in LOSSES.items() if loss.own.slack is not None)
 
 
 def needs_elastic(risk: Risk, name: str) -> str | None:
@@ -12,6 +15,18 @@ def needs_elastic(risk: Risk, name: str) -> str | None:
         f"Solver '{name}' serves penalties l1 |W|_1 + (l2/2) |W|^2 and '{risk.regularizer.name}' is not one of them: "
         + (f"use {able}." if able else "define its gradient or prox.")
     )
+
+
+def needs_slack(risk: Risk, name: str) -> str | None:
+    """Solvers of programs with slack variables refuse losses that none describe, and penalties that are not elastic."""
+    if risk.loss.refusal is not None:
+        return f"{risk.loss.refusal}."
+    if not risk.elastic:
+        return needs_elastic(risk, name)
+    if risk.loss.own.slack is not None:
+        return None
+    able = "'lbfgs' or 'fista'" if risk.loss.smooth else "'sgd'"
+    return f"Solver '{name}' serves {', '.join(map(repr, BY_SLACK))}, not '{risk.loss.name}': use {able}."
 
 
 def who_can(risk: Risk) -> str:

@@ -6,16 +6,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.losses import LOSSES, Slack, signs
+from nearline.losses import Slack, signs
 from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
 from nearline.solvers._mean_gradient import with_mean_gradient
-from nearline.solvers._refusals import needs_elastic
+from nearline.solvers._refusals import needs_slack
 from nearline.solvers._state import State
 
-SERVED = tuple(name for name, loss in LOSSES.items() if loss.own.slack is not None)
 LARGEST = 2_000_000  # numbers in the constraints: beyond it a program takes minutes
 
 
@@ -40,13 +39,8 @@ class LinearProgram(Solver):
     max_iter: int = 1
 
     def refuses(self, risk: Risk) -> str | None:
-        if risk.loss.refusal is not None:
-            return f"{risk.loss.refusal}."
-        if not risk.elastic:
-            return needs_elastic(risk, self.name)
-        if risk.loss.own.slack is None:
-            able = "'lbfgs' or 'fista'" if risk.loss.smooth else "'sgd'"
-            return f"Solver '{self.name}' serves {', '.join(map(repr, SERVED))}, not '{risk.loss.name}': use {able}."
+        if (refusal := needs_slack(risk, self.name)) is not None:
+            return refusal
         if risk.l2 > 0:
             able = "'smoothing'" if risk.l1 > 0 else "'dual-coordinate-descent'"
             return f"Solver '{self.name}' takes no penalty but L1, got '{risk.regularizer.name}': use {able}."

@@ -6,17 +6,15 @@ from typing import ClassVar
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.losses import LOSSES
 from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.solvers._base import Solver
 from nearline.solvers._goal import Goal
-from nearline.solvers._refusals import needs_elastic
+from nearline.solvers._refusals import needs_slack
 from nearline.solvers._state import State
 from nearline.solvers.interior_point._margins import Margins, Slacks
 from nearline.solvers.interior_point._system import Frame, System
 
-SERVED = tuple(name for name, loss in LOSSES.items() if loss.own.slack is not None)
 MOST_WORK = 2e10  # multiplications in one iteration
 MOST_NUMBERS = 5e7  # in rows that are copied in float64
 CLEAR = (
@@ -58,13 +56,8 @@ class InteriorPoint(Solver):
     max_iter: int = 100
 
     def refuses(self, risk: Risk) -> str | None:
-        if risk.loss.refusal is not None:
-            return f"{risk.loss.refusal}."
-        if not risk.elastic:
-            return needs_elastic(risk, self.name)
-        if risk.loss.own.slack is None:
-            able = "'lbfgs' or 'fista'" if risk.loss.smooth else "'sgd'"
-            return f"Solver '{self.name}' serves {', '.join(map(repr, SERVED))}, not '{risk.loss.name}': use {able}."
+        if (refusal := needs_slack(risk, self.name)) is not None:
+            return refusal
         if risk.l1 > 0:
             got = risk.regularizer.name
             return f"Solver '{self.name}' needs a pure L2 penalty and got '{got}': use 'smoothing' or 'sgd'."
