@@ -100,6 +100,10 @@ def test_undeclared_values_are_told(tmp_path):
         "@relation r\n@attribute c {x,y}\n@attribute class {0,1}\n@data\nx,0\nz,1\n"
     )
     assert "'c' has values that are not declared, and were kept: 'z'" in str(read(tmp_path / "a.arff"))
+    (tmp_path / "b.arff").write_text(
+        "@relation r\n@attribute c {' x','y '}\n@attribute class {0,1}\n@data\n' x',0\n'y ',1\n"
+    )
+    assert "not declared" not in str(read(tmp_path / "b.arff"))
 
 
 def test_keel(tmp_path):

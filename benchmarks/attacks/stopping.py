@@ -23,7 +23,6 @@ LIMIT = 8.0  # seconds that a contest has, so that moments reach the last fit, t
 MOMENTS = (0.06, 0.3, 0.5, 0.7, 0.9)  # of the whole run
 LONG = (3.0, 9.0, 16.0)  # seconds into runs that are not waited for
 PATIENCE = 180.0
-TOO_SHORT = 3  # exit code of a contest whose time limit let no candidate finish
 WHOLE = {"leaderboard.csv", "result.json"}
 MAY = WHOLE | {"model.nearline", "report.html"}
 PYTHON = """
@@ -79,8 +78,8 @@ def interrupted(command: list[str], number: int, after: float) -> tuple[int, str
     return process.returncode, said, errors, late
 
 
-def stopped(command: list[str], out: Path, number: int, after: float) -> Outcome:
-    """One command line, which gets a signal after so many seconds."""
+def stopped(command: list[str], out: Path, number: int, after: float, alone: int = 0) -> Outcome:
+    """One command line, which gets a signal after so many seconds; left alone it ends with its exit code `alone`."""
     name = f"{signal.Signals(number).name} after {after:.1f} s"
     found = interrupted([sys.executable, "-m", "nearline.cli", *command, "--out", str(out)], number, after)
     if found is None:
@@ -89,7 +88,7 @@ def stopped(command: list[str], out: Path, number: int, after: float) -> Outcome
         return failed(f"{name}: {found}")
     code, _, errors, late = found
     there = {path.name for path in out.iterdir()} if out.is_dir() else set()
-    if code not in (128 + number, 0, TOO_SHORT):  # or it had ended
+    if code not in (128 + number, alone):  # the second if it was at its end
         return failed(f"{name}: exit {code}: {errors[-200:]}")
     if there and (
         not WHOLE <= there <= MAY or not json.loads((out / "result.json").read_text())["candidates"]
@@ -106,11 +105,11 @@ def contest(kind: str, folder: Path) -> Outcome:
     command = ["try", *data, "--quiet", "--time-limit", f"{LIMIT:g}"]
     began = time.monotonic()
     whole = [sys.executable, "-m", "nearline.cli", *command, "--out", str(folder / "whole")]
-    subprocess.run(whole, capture_output=True)
+    alone = subprocess.run(whole, capture_output=True).returncode
     took = time.monotonic() - began
     for i, moment in enumerate(MOMENTS):
         number = (signal.SIGTERM, signal.SIGINT)[i % 2]
-        total += stopped(command, folder / f"out{i}", number, moment * took)
+        total += stopped(command, folder / f"out{i}", number, moment * took, alone)
     return total
 
 

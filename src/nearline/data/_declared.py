@@ -87,9 +87,8 @@ class Declared:
             if not attribute.categories:
                 continue
             values = self.frame[attribute.name].drop_nulls().unique().to_list()
-            strange = sorted(
-                {str(value).strip() for value in values} - set(attribute.categories) - set(markers)
-            )
+            declared = {category.strip() for category in attribute.categories}  # as the values are
+            strange = sorted({str(value).strip() for value in values} - declared - set(markers))
             if strange:
                 notes.append(
                     f"{attribute.name!r} has values that are not declared, and were kept: {listed(strange, 3)}"
