@@ -55,12 +55,14 @@ def folder_of_texts(folder: Path) -> list[str]:
 
 
 def names(folder: Path) -> list[str]:
-    """20,000 names of one word, of 18 languages."""
-    rng, lines = np.random.default_rng(0), []
-    for i in range(20_000):
-        own = SYLLABLES[i % 18 :: 9]
-        lines.append(f"language{i % 18}\t{''.join(rng.choice(own, rng.integers(2, 5))).title()}")
-    return [_file(folder / "names.txt", lines), "--read", "format=lines of text"]
+    """20,000 names of one word, a file for each of 18 languages."""
+    rng, home = np.random.default_rng(0), folder / "names"
+    home.mkdir()
+    for language in range(18):
+        own = SYLLABLES[language::9]
+        lines = ["".join(rng.choice(own, rng.integers(2, 5))).title() for _ in range(20_000 // 18)]
+        _file(home / f"language{language}.txt", lines)
+    return [str(home)]
 
 
 def sequences(folder: Path) -> list[str]:
