@@ -330,8 +330,11 @@ def test_least_squares_without_a_penalty(rows):
 def test_products_without_the_matrix(rows):
     gram = Gram(RBF(0.5), rows[0].astype(np.float32))
     A = np.random.default_rng(0).normal(size=(40, 2)) * (np.arange(40) % 3 == 0)[:, None]
-    by_blocks = gram.times(A)
+    some = np.array([3, 0, 39, 7])
+    by_blocks, rows_of_it = gram.times(A), gram.times(A, some)
     np.testing.assert_allclose(by_blocks, gram.whole @ A, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(rows_of_it, by_blocks[some], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(gram.times(A, some), by_blocks[some], rtol=1e-10, atol=1e-12)
     assert by_blocks.dtype == np.float64
 
 

@@ -101,15 +101,16 @@ class Gram:
             other.__dict__["whole"] = self.whole[np.ix_(rows, rows)]
         return other
 
-    def times(self, A: Array) -> Array:
-        """K A (n, P) in float64, for A (n, P): where the matrix is not there, from the rows of A that are not 0."""
+    def times(self, A: Array, at: Array | None = None) -> Array:
+        """K A (n, P) in float64, for A (n, P), or its rows ``at``: of a matrix that is not there what A does not make 0."""
         if "whole" in self.__dict__:
-            return np.asarray(self.whole @ A)
+            return np.asarray((self.whole if at is None else self.whole[at]) @ A)
         rows = np.flatnonzero((A != 0).any(axis=1))
         items, few = self.wide, np.ascontiguousarray(A[rows])
         held = None if self.given else items[rows]
-        parts = [K.astype(np.float64, copy=False) @ few for _, K in blocks(self.kernel, items, held, rows)]
-        product = np.concatenate(parts) if parts else np.zeros_like(A)
+        asked = items if at is None else items[at]
+        parts = [K.astype(np.float64, copy=False) @ few for _, K in blocks(self.kernel, asked, held, rows)]
+        product = np.concatenate(parts) if parts else np.zeros((asked.shape[0], A.shape[1]))
         if not np.isfinite(product).all():
             raise ValueError(self._overflow)
         return product

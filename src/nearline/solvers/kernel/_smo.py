@@ -83,8 +83,20 @@ class Rounds:
         return A
 
     def settle(self) -> None:
-        """F = K beta - y of all problems anew, in float64, from the items as they were given."""
-        scores = self.gram.times(self.coefficients())
+        """F = K beta - y of all problems anew, in float64, from the items as they were given.
+
+        Rows that are in the same problems, such as those of one class, meet only the support items of these problems.
+        """
+        A = self.coefficients()
+        scores, within = np.empty_like(A), np.zeros(A.shape, dtype=bool)
+        for p, problem in enumerate(self.problems):
+            within[problem.at, p] = True
+        _, group = np.unique(np.packbits(within, axis=1), axis=0, return_inverse=True)
+        for g in range(group.max(initial=-1) + 1):
+            rows = np.flatnonzero(group == g)
+            own = np.flatnonzero(within[rows[0]])
+            if len(own):
+                scores[np.ix_(rows, own)] = self.gram.times(np.ascontiguousarray(A[:, own]), rows)
         for p, problem in enumerate(self.problems):
             problem.F = scores[problem.at, p] - problem.y
 
