@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from benchmarks.attacks import NOTHING, _doors, _matrices, _threads, core
 
-from nearline import ESTIMATORS, LogisticRegression, Risk, minimize
+from nearline import ESTIMATORS, Index, LogisticRegression, Risk, minimize
 from nearline._arrays.design import is_sparse
 from nearline._arrays.sparse import MOST, sound
 from nearline._parallel.tiles import map_tiles
@@ -42,6 +42,14 @@ def test_odd_matrices_mean_the_same(name, X):
 def test_a_sound_matrix_is_not_copied():
     X = _matrices.clean()
     assert sound(X) is X
+
+
+def test_entries_that_no_row_has_are_left_out():
+    X = sp.csr_array(np.eye(6))
+    X.data, X.indices = np.append(X.data, 7.0), np.append(X.indices, np.int32(10**9))
+    assert sound(X).indices.max() == 5
+    neighbors = Index(X, "l2").search(sp.csr_array(np.eye(6)[:2]), 1)
+    assert neighbors.distances.ravel().tolist() == [0.0, 0.0]
 
 
 def test_subclasses_of_sparse_matrices_are_sparse():

@@ -214,9 +214,6 @@ def _by_hand() -> None:
         _core.linear_scores(X[0], W, b)
         none, pairs = np.empty((0, 0)), np.arange(5)
         _core.pair_distances(_core.Metric.l2, 2.0, none, X, _rows(), pairs, pairs, np.empty(5))
-        S = _sparse(dtype).tocsc()
-        columns = S.data, S.indices, S.indptr.astype(np.int64)
-        _core.sparse_back_product(*columns, np.ones((70, 2)), np.empty((2, 9)))
 
 
 def _searches() -> None:

@@ -155,23 +155,6 @@ void bind_columns(nb::module_& m) {
         nb::arg("G_W").noconvert(), nb::arg("G_b").noconvert(),
         "The sum of losses (returned) and its gradients where the scores are known.");
     m.def(
-        "sparse_back_product",
-        [](Vector<const T> values, Vector<const std::int32_t> rows, Vector<const std::int64_t> starts,
-           AnyTable G, Matrix<double> G_W) {
-            const auto X = csc(values, rows, starts, G.shape(0));
-            check(G.shape(1) > 0 && G_W.shape(0) == G.shape(1) && G_W.shape(1) == X.n_features,
-                  "G_W must be (K, D)");
-            GivenWork work(source_of(G), G.shape(1));
-            nb::gil_scoped_release released;
-            SlicedTable<T> table(G.shape(0), G.shape(1));
-            const std::vector<std::int64_t> none(G.shape(0) + 1, 0);
-            const CsrRows<T, std::int64_t> empty{nullptr, nullptr, none.data(), G.shape(0), X.n_features};
-            sparse_row_pass<T, std::int64_t>(empty, G.shape(1), nullptr, nullptr, &work, nullptr, &table);
-            sparse_back_product(X, table, G_W.data());
-        },
-        nb::arg("values").noconvert(), nb::arg("rows").noconvert(), nb::arg("starts").noconvert(),
-        nb::arg("G"), nb::arg("G_W").noconvert(), "G_W := G^T X.");
-    m.def(
         "sparse_moments",
         [](Vector<const T> values, Vector<const std::int32_t> rows, Vector<const std::int64_t> starts,
            Numbers weights, Vector<double> mean, Vector<double> square) {

@@ -7,7 +7,7 @@ import os
 
 from nearline._core import _portable
 
-if os.environ.get("NEARLINE_ISA") != "portable" and _portable.cpu_supports_avx2():
+if _portable.cpu_supports_avx2() and os.environ.get("NEARLINE_ISA") != "portable":
     from nearline._core import _avx2 as chosen
 
     isa = "avx2"

@@ -281,9 +281,6 @@ def sparse_gradient_at(
 ) -> float:
     """The sum of losses (returned) and its gradients where the scores are known."""
 
-def sparse_back_product(values: Array, rows: Array, starts: Array, G: Array, G_W: Array) -> None:
-    """G_W := G^T X."""
-
 def sparse_moments(
     values: Array, rows: Array, starts: Array, weights: Array, mean: Array, square: Array
 ) -> None:
