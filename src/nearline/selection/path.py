@@ -88,6 +88,7 @@ def solutions(
 ) -> Iterator[tuple[float, Solution]]:
     """(alpha, solution) along a grid, each from the last."""
     params = None
+    _ = risk.null_point  # the same at every alpha, and shared by the risks below
     for alpha in grid:
         solution = minimize(risk.with_alpha(alpha), solver, params, tol=tol, relative_to=relative_to)
         params = solution.params
