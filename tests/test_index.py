@@ -577,3 +577,21 @@ def test_exponents_of_numpy():
 def test_more_bad_input_gets_a_sentence(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call()
+
+
+@pytest.mark.parametrize(
+    "metric", ["l1", "l2", "squared-l2", "cosine", "inner-product", "hamming", "jaccard"]
+)
+@pytest.mark.parametrize("spread", [0.0, 1.2])
+def test_sparse_rows_are_bounded_by_what_they_share(metric, spread):
+    """Features that are all alike, and a few in most of the rows: either way the lists are those of dense rows."""
+    rng = np.random.default_rng(0)
+    share = 0.3 / (1.0 + np.arange(60.0)) ** spread
+    X, Q = (rng.choice([1.0, 2.0, 0.5], (n, 60)) * (rng.random((n, 60)) < share) for n in (300, 70))
+    X, Q = (np.asarray(rows != 0, dtype=float) if metric == "jaccard" else rows for rows in (X, Q))
+    found, dense = (
+        Index(sparse.csr_array(X), metric).search(sparse.csr_array(Q), 7),
+        Index(X, metric).search(Q, 7),
+    )
+    np.testing.assert_array_equal(found.indices, dense.indices)
+    np.testing.assert_array_equal(found.distances, dense.distances)

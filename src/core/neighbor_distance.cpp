@@ -120,24 +120,35 @@ double sparse_size(const Measure& measure, const SparseRow<T>& row) {
     return m.size(sparse_sum<Plus>(row, none, [&](double a, double) { return m.own(a); }));
 }
 
+template <class M, class T>
+void gather(const Measure& measure, const std::int32_t* rows, const T* values, std::size_t n, double q,
+            double* shared) {
+    const M m(measure);
+    for (std::size_t p = 0; p < n; ++p) shared[rows[p]] += m.shared(static_cast<double>(values[p]), q);
+}
+
 template <class M>
-void least(const Measure& measure, const double* sizes, std::size_t n, double query_size, double* products) {
+void least(const Measure& measure, const double* sizes, std::size_t n, double query_size, double* shared) {
     const M m(measure);
     for (std::size_t i = 0; i < n; ++i) {
-        const double bound = m.least(products[i], {sizes[i], query_size, measure.d});
-        products[i] = std::isnan(bound) ? -std::numeric_limits<double>::infinity() : bound;
+        const double bound = m.least(shared[i], {sizes[i], query_size, measure.d});
+        shared[i] =
+            bound == bound ? bound : -std::numeric_limits<double>::infinity();  // NaN excludes nothing
     }
 }
 
 template <class M>
 constexpr MetricFunctions functions() {
-    MetricFunctions f{M::name, M::sized, M::mapped, {}, {}, {}, {}, {}, nullptr};
+    MetricFunctions f{M::name, M::sized, M::mapped, {}, {}, {}, {}, {}, {}, nullptr, M::multiplies};
     f.dense = {dense<M, float>, dense<M, double>, dense<M, std::uint8_t>};
     f.sparse = {sparse<M, float>, sparse<M, double>};
     f.dense_size = {dense_size<M, float>, dense_size<M, double>, dense_size<M, std::uint8_t>};
     f.sparse_size = {sparse_size<M, float>, sparse_size<M, double>};
     if constexpr (M::products) f.from_values = {from_values<M, float>, from_values<M, double>};
-    if constexpr (M::bounded) f.least = least<M>;
+    if constexpr (M::bounded) {
+        f.gather = {gather<M, float>, gather<M, double>};
+        f.least = least<M>;
+    }
     return f;
 }
 

@@ -70,6 +70,9 @@ using SparseDistance = double (*)(const Measure&, const SparseRow<T>&, const Spa
 template <class T>
 using ValuesDistance = double (*)(const Measure&, const SparseRow<T>&, const double*, double);
 template <class T>
+using Gather = void (*)(const Measure&, const std::int32_t* rows, const T* values, std::size_t n, double q,
+                        double* shared);
+template <class T>
 using DenseSize = double (*)(const Measure&, const T*);
 template <class T>
 using SparseSize = double (*)(const Measure&, const SparseRow<T>&);
@@ -83,8 +86,12 @@ struct MetricFunctions {
     Each<ValuesDistance, float, double> from_values;  // null where what the query lacks counts
     Each<DenseSize, float, double, std::uint8_t> dense_size;
     Each<SparseSize, float, double> sparse_size;
-    // Products become lower bounds of the distances; null where products bound nothing.
-    void (*least)(const Measure&, const double* sizes, std::size_t n, double query_size, double* products);
+    // What a feature that the query has with the value q shares with the rows that have it is added to
+    // theirs.
+    Each<Gather, float, double> gather;
+    // Sums of what is shared become lower bounds of the distances; null where they bound nothing.
+    void (*least)(const Measure&, const double* sizes, std::size_t n, double query_size, double* shared);
+    bool multiplies;  // whether what is shared is the inner product, which lengths bound
 };
 
 const MetricFunctions& functions_of(Metric metric);
@@ -117,6 +124,10 @@ struct Measure {
     template <class T>
     double operator()(const SparseRow<T>& row, const double* values, double query_size) const {
         return std::get<ValuesDistance<T>>(functions->from_values)(*this, row, values, query_size);
+    }
+    template <class T>
+    void gather(const std::int32_t* rows, const T* values, std::size_t n, double q, double* shared) const {
+        std::get<Gather<T>>(functions->gather)(*this, rows, values, n, q, shared);
     }
     // What a metric needs to know of a row alone: |v|, unless it says otherwise.
     template <class T>

@@ -17,13 +17,14 @@ struct Ends {
 
 struct MetricTraits {
     using Join = Plus;
-    static constexpr bool sized = false;     // whether `project` reads the sizes of rows
-    static constexpr bool mapped = false;    // whether a matrix maps the differences first; dense rows only
-    static constexpr bool products = false;  // whether map(a, 0) = 0: what the query lacks changes nothing
-    static constexpr bool bounded = false;   // whether `least` bounds the distance from an inner product
-    static constexpr bool powers = false;    // whether sums out of range are taken again: see measured()
-    static constexpr bool whole = false;     // whether `bytes` measures whole numbers
-    static constexpr bool counts = false;    // whether terms are 0 or 1, of bytes too
+    static constexpr bool sized = false;       // whether `project` reads the sizes of rows
+    static constexpr bool mapped = false;      // whether a matrix maps the differences first; dense rows only
+    static constexpr bool products = false;    // whether map(a, 0) = 0: what the query lacks changes nothing
+    static constexpr bool bounded = false;     // whether `least` bounds the distance from sums of `shared`
+    static constexpr bool multiplies = false;  // whether those sums are inner products
+    static constexpr bool powers = false;      // whether sums out of range are taken again: see measured()
+    static constexpr bool whole = false;       // whether `bytes` measures whole numbers
+    static constexpr bool counts = false;      // whether terms are 0 or 1, of bytes too
 
     explicit MetricTraits(const Measure&) {}
     // The size of a row alone: size(sum of own(x_j)).
@@ -51,12 +52,13 @@ constexpr double kLost = 1e-300;  // more than the products of any row lose wher
 
 struct Squares : MetricTraits {
     using MetricTraits::MetricTraits;
-    static constexpr bool whole = true;
+    static constexpr bool whole = true, multiplies = true;
 
     template <class V>
     NL_INLINE V map(V a, V b) const {
         return power(a - b);
     }
+    static double shared(double a, double b) { return a * b; }
     template <class V>
     NL_INLINE V power(V e) const {
         return e * e;
@@ -127,7 +129,19 @@ struct Magnitudes : MetricTraits {
 struct L1 : Magnitudes {
     using Magnitudes::Magnitudes;
     static constexpr const char* name = "l1";
+    static constexpr bool bounded = true;
 
+    // |x - q| = |x| + |q| less what they share, feature by feature.
+    template <class V>
+    NL_INLINE V own(V a) const {
+        return size_of(a);
+    }
+    double size(double sum) const { return sum; }
+    double shared(double a, double b) const { return own(a) + own(b) - map(a, b); }
+    double least(double p, const Ends& ends) const {
+        const double sizes = ends.row + ends.query;
+        return sizes - p - 4.0 * product_rounding(ends.d) * sizes;
+    }
     static double bytes(const std::uint8_t* x, const std::uint8_t* q, std::size_t d, double limit) {
         std::uint64_t total = 0;
         for (std::size_t j = 0; j < d;) {
@@ -187,12 +201,13 @@ struct Lq : MetricTraits {
 
 struct Products : MetricTraits {
     using MetricTraits::MetricTraits;
-    static constexpr bool products = true, bounded = true;
+    static constexpr bool products = true, bounded = true, multiplies = true;
 
     template <class V>
     NL_INLINE V map(V a, V b) const {
         return a * b;
     }
+    static double shared(double a, double b) { return a * b; }
 };
 
 struct InnerProduct : Products {
@@ -238,12 +253,19 @@ NL_INLINE std::uint8_t counted(bool holds, std::uint8_t) { return holds; }
 struct Hamming : MetricTraits {
     using MetricTraits::MetricTraits;
     static constexpr const char* name = "hamming";
-    static constexpr bool counts = true;
+    static constexpr bool counts = true, bounded = true;
 
     template <class V>
     NL_INLINE V map(V a, V b) const {
         return counted(a != b, a);
     }
+    template <class V>
+    NL_INLINE V own(V a) const {
+        return counted(a != V{}, a);
+    }
+    double size(double sum) const { return sum; }  // how many features are not 0
+    double shared(double a, double b) const { return own(a) + own(b) - map(a, b); }
+    double least(double p, const Ends& ends) const { return project(ends.row + ends.query - p, ends); }
     double project(double sum, const Ends& ends) const {
         return ends.d ? sum / static_cast<double>(ends.d) : 0.0;
     }
@@ -252,7 +274,7 @@ struct Hamming : MetricTraits {
 struct Jaccard : MetricTraits {
     using MetricTraits::MetricTraits;
     static constexpr const char* name = "jaccard";
-    static constexpr bool sized = true, products = true, counts = true;
+    static constexpr bool sized = true, products = true, counts = true, bounded = true;
 
     template <class V>
     NL_INLINE V map(V a, V b) const {
@@ -263,6 +285,8 @@ struct Jaccard : MetricTraits {
         return counted(a != V{}, a);
     }
     double size(double sum) const { return sum; }  // how many features are present
+    double shared(double a, double b) const { return map(a, b); }
+    double least(double both, const Ends& ends) const { return project(both, ends); }
     double project(double both, const Ends& ends) const {
         const double either = ends.row + ends.query - both;
         return either == 0 ? 0.0 : (either - both) / either;

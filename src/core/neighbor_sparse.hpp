@@ -39,8 +39,10 @@ struct SparseColumns {
     const std::uint8_t* frequent;  // whether a feature is one that many rows have
 };
 
-// One query against all rows. Frequent features are most of the work and little of the lengths: they are left
-// out of the products, and by Cauchy-Schwarz add at most |q| |x| taken over them alone.
+// One query against all rows. What they share is added up through the columns of the query's features. Where
+// that is an inner product, frequent features are most of the work and often little of the lengths: they are
+// left out at first, as by Cauchy-Schwarz they add at most |q| |x| taken over them alone, and met where that
+// leaves too many rows to be measured.
 template <class T>
 class SparseSearch {
   public:
@@ -48,25 +50,49 @@ class SparseSearch {
         : rows_(rows),
           columns_(columns),
           measure_(measure),
+          shared_(rows.n),
           bounds_(rows.n),
           values_(measure.d, 0.0),
           done_(rows.n, 0) {}
 
     void run(const SparseRow<double>& query, std::int64_t group, NeighborList& list, std::size_t k) {
-        bound(query);
-        auto measure = [&](std::size_t i) {
-            if (rows_.groups && rows_.groups[i] == group) return;
-            const double distance = measure_.template from_all_values<T>()
-                                        ? measure_(rows_[i], values_.data(), query.size)
-                                        : measure_(rows_[i], query);
-            list.add(distance, static_cast<std::int64_t>(i));
-        };
         for (std::size_t e = 0; e < query.n; ++e) values_[query.features[e]] = query.values[e];
-        // The most promising rows first: they give a good limit.
+        std::fill(shared_.begin(), shared_.end(), 0.0);
+        const bool partly = measure_.functions->multiplies && !complete_;
+        const double left = partly ? gather_rare(query) : gather_all(query);
+        bound(query, left);
+        measure_nearest(query, group, list, k);
+        if (left > 0.0 && survivors_cost(query, list) > frequent_cost(query)) {
+            gather(query, 1, 1);
+            bound(query, 0.0);
+            measure_nearest(query, group, list, k);
+            complete_ = true;
+        }
+        for (std::size_t i = 0; i < rows_.n; ++i)
+            if (!done_[i] && !(bounds_[i] > list.limit())) measure(i, query, group, list);
+        for (const std::int64_t i : measured_) done_[static_cast<std::size_t>(i)] = 0;
+        measured_.clear();
+        for (std::size_t e = 0; e < query.n; ++e) values_[query.features[e]] = 0.0;
+    }
+
+  private:
+    void measure(std::size_t i, const SparseRow<double>& query, std::int64_t group, NeighborList& list) {
+        if (rows_.groups && rows_.groups[i] == group) return;
+        const double distance = measure_.template from_all_values<T>()
+                                    ? measure_(rows_[i], values_.data(), query.size)
+                                    : measure_(rows_[i], query);
+        list.add(distance, static_cast<std::int64_t>(i));
+    }
+
+    // The k rows of the smallest bounds, but for those that were measured before: they give a good limit.
+    void measure_nearest(const SparseRow<double>& query, std::int64_t group, NeighborList& list,
+                         std::size_t k) {
+        if (k >= rows_.n) return;
         best_.clear();
-        for (std::size_t i = 0; i < rows_.n && k < rows_.n; ++i) {
+        for (std::size_t i = 0; i < rows_.n; ++i) {
             const double bound = bounds_[i];
             if (best_.size() == k && !(bound < best_.front().distance)) continue;
+            if (done_[i]) continue;
             if (best_.size() == k) {
                 std::pop_heap(best_.begin(), best_.end());
                 best_.pop_back();
@@ -75,49 +101,84 @@ class SparseSearch {
             std::push_heap(best_.begin(), best_.end());
         }
         for (const Neighbor& first : best_) {
-            measure(static_cast<std::size_t>(first.index));
-            done_[static_cast<std::size_t>(first.index)] = 1;
+            const auto i = static_cast<std::size_t>(first.index);
+            measure(i, query, group, list);
+            done_[i] = 1;
+            measured_.push_back(first.index);
         }
-        for (std::size_t i = 0; i < rows_.n; ++i)
-            if (!done_[i] && !(bounds_[i] > list.limit())) measure(i);
-        for (const Neighbor& first : best_) done_[static_cast<std::size_t>(first.index)] = 0;
-        for (std::size_t e = 0; e < query.n; ++e) values_[query.features[e]] = 0.0;
     }
 
-  private:
-    // Lower bounds of the distances from the inner products, known within rounding.
-    void bound(const SparseRow<double>& query) {
-        const double rest = multiply(query);
-        for (std::size_t i = 0; i < rows_.n; ++i) bounds_[i] += rest * (rows_.common[i] + kVanishing);
+    // Lower bounds of the distances; `left` is the length of the query in what was left out.
+    void bound(const SparseRow<double>& query, double left) {
+        if (left > 0.0)
+            for (std::size_t i = 0; i < rows_.n; ++i)
+                bounds_[i] = shared_[i] + left * (rows_.common[i] + kVanishing);
+        else
+            std::copy(shared_.begin(), shared_.end(), bounds_.begin());
         measure_.functions->least(measure_, rows_.sizes, rows_.n, query.size, bounds_.data());
     }
 
-    // Products over the other features; gives the length of q in the frequent ones, a little rounded up (0 if
-    // it has none of them).
-    double multiply(const SparseRow<double>& query) {
-        std::fill(bounds_.begin(), bounds_.end(), 0.0);
-        double left = 0.0;
-        bool any = false;
+    // The query's features whose frequency is between two marks.
+    void gather(const SparseRow<double>& query, std::uint8_t least, std::uint8_t most) {
         for (std::size_t e = 0; e < query.n; ++e) {
             const std::int32_t j = query.features[e];
-            const double q = query.values[e];
-            if (columns_.frequent[j]) {
-                left += q * q;
-                any = true;
-                continue;
-            }
-            for (std::int64_t p = columns_.starts[j]; p < columns_.starts[j + 1]; ++p)
-                bounds_[columns_.rows[p]] += q * static_cast<double>(columns_.values[p]);
+            if (columns_.frequent[j] < least || columns_.frequent[j] > most) continue;
+            const std::int64_t p = columns_.starts[j];
+            measure_.gather(columns_.rows + p, columns_.values + p,
+                            static_cast<std::size_t>(columns_.starts[j + 1] - p), query.values[e],
+                            shared_.data());
         }
-        return any ? std::sqrt(left) * (1.0 + 1e-10) + kVanishing : 0.0;
+    }
+
+    double gather_all(const SparseRow<double>& query) {
+        gather(query, 0, 1);
+        return 0.0;
+    }
+
+    // The others; gives the length of q in the frequent ones, a little rounded up (0 if it has none of them).
+    double gather_rare(const SparseRow<double>& query) {
+        gather(query, 0, 0);
+        double squares = 0.0;
+        bool any = false;
+        for (std::size_t e = 0; e < query.n; ++e) {
+            if (!columns_.frequent[query.features[e]]) continue;
+            squares += query.values[e] * query.values[e];
+            any = true;
+        }
+        return any ? std::sqrt(squares) * (1.0 + 1e-10) + kVanishing : 0.0;
+    }
+
+    // Entries that measuring the rows within the limit would meet; of two rows that are merged, each costs as
+    // much as several that are added to a column's sums.
+    double survivors_cost(const SparseRow<double>& query, const NeighborList& list) const {
+        constexpr double kMerged = 4.0;
+        double cost = 0.0;
+        for (std::size_t i = 0; i < rows_.n; ++i)
+            if (!done_[i] && !(bounds_[i] > list.limit()))
+                cost += static_cast<double>(rows_.starts[i + 1] - rows_.starts[i]) + query.n;
+        return kMerged * cost;
+    }
+
+    // Entries of the frequent features, and what bounds cost anew.
+    double frequent_cost(const SparseRow<double>& query) const {
+        constexpr double kBound = 8.0;
+        double cost = kBound * static_cast<double>(rows_.n);
+        for (std::size_t e = 0; e < query.n; ++e) {
+            const std::int32_t j = query.features[e];
+            if (columns_.frequent[j])
+                cost += static_cast<double>(columns_.starts[j + 1] - columns_.starts[j]);
+        }
+        return cost;
     }
 
     const SparseRows<T>& rows_;
     const SparseColumns<T>& columns_;
     const Measure& measure_;
-    std::vector<double> bounds_, values_;  // products, then bounds, with each row; of the query, by feature
-    std::vector<std::uint8_t> done_;       // rows that were measured first
+    std::vector<double> shared_, bounds_, values_;  // with each row; of the query, by feature
+    std::vector<std::uint8_t> done_;                // rows that were measured first
+    std::vector<std::int64_t> measured_;            // their numbers
     std::vector<Neighbor> best_;
+    bool complete_ = false;  // a query before needed all of its features: the next ones will, too
 };
 
 template <class T>
