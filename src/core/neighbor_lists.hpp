@@ -27,7 +27,8 @@ class NeighborList {
 
     // What is above it is not wanted.
     double limit() const { return limit_; }
-    bool full() const { return best_.size() >= k_; }
+    // How many it takes to have k.
+    std::size_t missing() const { return k_ - std::min(k_, best_.size()); }
 
     void add(double distance, std::int64_t index) {
         if (!(distance <= limit_)) return;

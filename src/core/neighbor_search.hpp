@@ -170,9 +170,10 @@ class BlockSearch {
     void refine(std::size_t a, std::size_t c, std::vector<Survivor>& found) {
         const auto i = static_cast<std::size_t>(members_[a]);
         NeighborList& list = lists_[i];
-        if (!list.full())
-            std::sort(found.begin(), found.end(),
-                      [](const Survivor& s, const Survivor& t) { return nan_last(s.bound, t.bound); });
+        // The most promising first, until the list is full and gives a limit.
+        const std::size_t first = std::min(list.missing(), found.size());
+        std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(first), found.end(),
+                          [](const Survivor& s, const Survivor& t) { return nan_last(s.bound, t.bound); });
         const Query query = queries_.at(i, rows_.d);
         const double at_first = list.limit();
         double known = at_first, length = reach(a);

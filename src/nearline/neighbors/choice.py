@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SAMPLE, PROBES = 1536, 48  # rows and pseudo-queries that stand for all
 LONGEST = 128  # coordinates: more cost more to make than they save
 FEWEST = 256  # rows below which no filter pays
+FEW = 3072  # rows below which looking for principal coordinates costs more than they save
 # Where all values are below these, squares or differences vanish in float32, and the filter excludes nothing.
 VANISHING_SQUARES, VANISHING = 1e-17, 1e-35
 
@@ -55,7 +56,7 @@ def by_principal(X: Array, sample: Array, embedding: Embedding) -> Bounds | None
     D, cost, centered = embedding.width(X.shape[1]), embedding.cost(X.shape[1]), embedding.centers
     mean = sample.mean(axis=0) if centered else np.zeros(X.shape[1])
     plain = PlainBounds(mean, embedding)
-    if D <= 24:
+    if D <= 24 or len(X) < FEW:
         return plain if D else None
     points, squares = embedding(sample.copy(), mean)
     longest = min(LONGEST, D - 1)
