@@ -251,3 +251,21 @@ def test_rounded_losses_hold_at_every_stretch(loss, kinked):
     assert np.all(excess <= 0.5 * loss.stretch * max(1, scores.shape[1] - 1) + 1e-12)
     assert np.all(np.isfinite(known.conjugate(u, targets)))  # its duals are valid for the other too
     assert np.all(np.isfinite(loss.conjugate(loss.balance(u, targets, np.ones(len(u))), targets)))
+
+
+@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_the_null_bias_is_where_the_slope_is_zero(loss, n_classes):
+    """P(W = 0, best b) in closed form, for classes of any weights."""
+    rng = np.random.default_rng(0)
+    n_outputs = n_classes if LOSSES[loss].joint or n_classes > 2 else 1
+    for _ in range(20):
+        weights = rng.exponential(size=n_classes) ** rng.choice([0.3, 1.0, 3.0])
+        b = LOSSES[loss].null_bias(weights, n_outputs)
+        slopes = LOSSES[loss].value_and_gradient(np.tile(b, (n_classes, 1)), np.arange(n_classes))[1]
+        np.testing.assert_allclose(weights @ slopes, 0.0, atol=1e-12 * weights.sum())
+
+
+@pytest.mark.parametrize("loss", ["logistic", "softmax"])
+def test_a_class_without_weight_has_no_finite_null_bias(loss):
+    assert LOSSES[loss].null_bias(np.array([0.0, 1.0, 2.0]), 3) is None

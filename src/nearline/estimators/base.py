@@ -10,17 +10,20 @@ from sklearn.utils.validation import check_is_fitted
 
 import nearline._parallel.threads  # noqa: F401  (threadpoolctl, which scikit-learn has loaded by now, learns of the core)
 from nearline._arrays.design import Array, Design
-from nearline._arrays.validation import check_weights, validate_data
+from nearline._arrays.validation import are_plain_labels, check_weights, is_plain, validate_data
 from nearline._records.habits import TranslatesHabits
 from nearline._records.kept import Labels, kept
 from nearline._records.parameters import HoldsParametrized
 
 
-def encoded(y: Array) -> tuple[Array, Array]:
-    """The labels in order (C,), and the number of each row's label (n,)."""
+def encoded(y: Array, *, plain: bool = False) -> tuple[Array, Array]:
+    """The labels in order (C,), and the number of each row's label (n,). ``plain``: as ``are_plain_labels`` has it."""
     try:
+        found = np.unique(y, return_inverse=True) if plain else None
+        if found is not None and 2 * len(found[0]) < len(y):  # beyond it scikit-learn may warn of a quantity
+            return found
         check_classification_targets(y)
-        return np.unique(y, return_inverse=True)
+        return found or np.unique(y, return_inverse=True)
     except TypeError as error:  # numbers and strings have no common order
         kinds = sorted({type(label).__name__ for label in y.tolist()})
         raise ValueError(f"y mixes labels of types {', '.join(kinds)}: give labels of one type.") from error
@@ -49,20 +52,19 @@ class Classifier(TranslatesHabits, HoldsParametrized, ClassifierMixin, BaseEstim
         self, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None
     ) -> tuple[Design, Array, Array]:
         """X as CSR or C-contiguous float32/float64, targets as class numbers (sets ``classes_``), weights (n,)."""
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr" if self.accept_sparse else False,
-            dtype=[np.float64, np.float32],
-            order="C",
-        )
-        self.classes_, targets = encoded(y)
+        plain = is_plain(X) and are_plain_labels(y, len(X))
+        if plain:
+            self._see(X)
+        else:
+            X, y = validate_data(self, X, y, **self._wanted)
+        self.classes_, targets = encoded(y, plain=plain)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least 2 classes, but y has 1 class: {self.classes_.tolist()[0]!r}. "
                 "Give rows of another class too."
             )
+        if sample_weight is None and class_weight is None:
+            return X, targets.astype(np.int32), np.ones(len(targets))
         weights = check_weights(sample_weight, X)
         if class_weight is not None:
             weights = weights * class_weights(class_weight, self.classes_, y)[targets]
@@ -75,12 +77,19 @@ class Classifier(TranslatesHabits, HoldsParametrized, ClassifierMixin, BaseEstim
         return X, targets.astype(np.int32), weights
 
     def _validate_predict(self, X: Any) -> Design:
+        known = vars(self)
+        if is_plain(X) and X.shape[1] == known.get("n_features_in_") and "feature_names_in_" not in known:
+            return X
         check_is_fitted(self)
-        return validate_data(
-            self,
-            X,
-            accept_sparse="csr" if self.accept_sparse else False,
-            dtype=[np.float64, np.float32],
-            order="C",
-            reset=False,
-        )
+        return validate_data(self, X, reset=False, **self._wanted)
+
+    @property
+    def _wanted(self) -> dict[str, Any]:
+        """What rows are to be, in scikit-learn's words."""
+        sparse = "csr" if self.accept_sparse else False
+        return {"accept_sparse": sparse, "dtype": [np.float64, np.float32], "order": "C"}
+
+    def _see(self, X: Array) -> None:
+        """Remember what rows without names look like, as scikit-learn does."""
+        self.n_features_in_ = X.shape[1]
+        self.__dict__.pop("feature_names_in_", None)

@@ -124,7 +124,7 @@ class KernelClassifier(KernelScoring):
         items, targets, weights = self._validate_items(X, y, sample_weight, self.class_weight)
         gram = self._gram(items, "put nearline.Nystroem in front of LinearClassifier")
         self._fit_whole(gram, self._asked(targets, weights))
-        self.solution_.warn(self.tol, None)
+        self.solution_.warn(self.tol, lambda: None)
         return self
 
     def _fit_whole(self, gram: Gram, asked: dict[str, Any]) -> None:

@@ -94,7 +94,7 @@ class KernelLogisticRegression(KernelClassifier):
             self._fit_landmarks(
                 some_landmarks(self.kernel_, items, self.rank or 2000, self.random_state), items, asked
             )
-        self.solution_.warn(self.tol, None)
+        self.solution_.warn(self.tol, lambda: None)
         return self
 
     def _fit_landmarks(self, marks: Landmarks, items: Any, asked: dict[str, Any]) -> None:

@@ -342,7 +342,6 @@ class LinearClassifier(LinearModel):
         self.n_iter_, self.objective_path_ = 1, np.empty(0)
         return self
 
-    @property
     def _limit(self) -> str | None:
         """How a user of this model raises the number of iterations; None if there is no such parameter."""
         solver = (SOLVERS | RULES).get(self.solution_.solver)

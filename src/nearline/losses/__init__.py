@@ -3,6 +3,7 @@
 from nearline._arrays.design import Array
 from nearline.losses._base import Loss, one_hot, signs
 from nearline.losses._check import check_pieces
+from nearline.losses._formulas import sigmoid
 from nearline.losses._special import Slack, Special
 from nearline.losses.margin import (
     BinarySparsemax,
@@ -13,7 +14,6 @@ from nearline.losses.margin import (
     Squared,
     SquaredHinge,
     ZeroOne,
-    sigmoid,
 )
 from nearline.losses.multiclass import Softmax, Sparsemax, softmax, sparsemax
 from nearline.losses.multiclass_svm import CrammerSinger, MulticlassPerceptron, WestonWatkins

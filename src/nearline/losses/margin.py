@@ -9,6 +9,7 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline._records.kept import Real, kept
 from nearline.losses._base import Loss, one_hot, signs
+from nearline.losses._formulas import mean_sign, sides, sigmoid, within, xlogx
 from nearline.losses._special import Slack, Special
 
 
@@ -129,6 +130,13 @@ class Logistic(MarginLoss):
     def phi_conjugate(self, a: Array) -> Array:
         return xlogx(-a) + xlogx(1.0 + a)
 
+    def null_bias(self, class_weights: Array, n_outputs: int) -> Array | None:
+        """The log-odds of the class; None if it has all or nothing, where there is no finite one."""
+        positive, negative = sides(class_weights, n_outputs)
+        if not (positive > 0).all() or not (negative > 0).all():
+            return None
+        return np.asarray(np.log(positive) - np.log(negative))
+
     def positive_probability(self, f: Array) -> Array:
         return sigmoid(f)
 
@@ -182,8 +190,8 @@ class Hinge(MarginLoss):
 
     def null_bias(self, class_weights: Array, n_outputs: int) -> Array:
         """p max(0, 1 - b) + q max(0, 1 + b) is least at b = 1 where p > q, at -1 where p < q, and flat between."""
-        positive = class_weights[1:] if n_outputs == 1 else class_weights
-        return np.sign(2.0 * positive - class_weights.sum())
+        positive, negative = sides(class_weights, n_outputs)
+        return np.sign(positive - negative)
 
     def smoothed(self, stretch: float) -> "SmoothedHinge":
         return SmoothedHinge(stretch)
@@ -230,6 +238,9 @@ class SquaredHinge(MarginLoss):
     def phi_conjugate(self, a: Array) -> Array:
         return within(a, -np.inf, 0.0, a + a * a / 4.0)
 
+    def null_bias(self, class_weights: Array, n_outputs: int) -> Array:
+        return mean_sign(class_weights, n_outputs)
+
 
 @dataclass(frozen=True)
 class BinarySparsemax(MarginLoss):
@@ -250,6 +261,9 @@ class BinarySparsemax(MarginLoss):
 
     def phi_conjugate(self, a: Array) -> Array:
         return within(a, -1.0, 0.0, a + a * a)
+
+    def null_bias(self, class_weights: Array, n_outputs: int) -> Array:
+        return mean_sign(class_weights, n_outputs)
 
     def positive_probability(self, f: Array) -> Array:
         return np.clip((1.0 + f) / 2.0, 0.0, 1.0)
@@ -285,19 +299,7 @@ class Squared(Loss):
     def balance(self, duals: Array, targets: Array, weights: Array) -> Array:
         return np.asarray(duals - weights @ duals / weights.sum())
 
-
-def sigmoid(t: Array) -> Array:
-    """1 / (1 + exp(-t)) without overflow."""
-    e = np.exp(-np.abs(t))
-    return np.asarray(np.where(t >= 0, 1.0, e) / (1.0 + e))
-
-
-def xlogx(t: Array) -> Array:
-    """t log t, 0 at 0, infinite below."""
-    inside = np.where(t > 0, t, 1.0)
-    return np.where(t < 0, np.inf, np.where(t > 0, inside * np.log(inside), 0.0))
-
-
-def within(a: Array, low: float, high: float, value: Array) -> Array:
-    """value where low <= a <= high, else infinity."""
-    return np.where((a >= low) & (a <= high), value, np.inf)
+    def null_bias(self, class_weights: Array, n_outputs: int) -> Array:
+        """The mean of the codes."""
+        one = n_outputs == 1
+        return mean_sign(class_weights, 1) if one else np.asarray(class_weights / class_weights.sum())

@@ -7,8 +7,8 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline.losses._base import Loss, one_hot
+from nearline.losses._formulas import xlogx
 from nearline.losses._special import Special
-from nearline.losses.margin import xlogx
 
 ROUNDING = 1e-9  # what a sum of a row's duals may be off by, per class
 
@@ -65,6 +65,13 @@ class Softmax(SimplexLoss):
         p = duals + one_hot(targets, duals.shape[1])
         return np.where(in_simplex(p), xlogx(np.maximum(p, 0.0)).sum(axis=1), np.inf)
 
+    def null_bias(self, class_weights: Array, n_outputs: int) -> Array | None:
+        """Logarithms of the classes' weights, about their mean; None if a class has none."""
+        if not (class_weights > 0).all():
+            return None
+        logarithms = np.log(class_weights)
+        return np.asarray(logarithms - logarithms.mean())
+
     def probabilities(self, scores: Array) -> Array:
         return softmax(scores)
 
@@ -106,6 +113,10 @@ class Sparsemax(SimplexLoss):
         q = one_hot(targets, duals.shape[1])
         p = duals + q
         return np.where(in_simplex(p), 0.5 * (p * p).sum(axis=1) - 0.5 * (q * q).sum(axis=1), np.inf)
+
+    def null_bias(self, class_weights: Array, n_outputs: int) -> Array:
+        """The classes' shares, about their mean: sparsemax leaves a point of the simplex where it is."""
+        return np.asarray(class_weights / class_weights.sum() - 1.0 / n_outputs)
 
     def probabilities(self, scores: Array) -> Array:
         return sparsemax(scores)

@@ -1,5 +1,6 @@
 """Objective: what all risks share, whatever their scores are made of: points, lines, null model, certificate."""
 
+import sys
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any
@@ -138,7 +139,7 @@ class Objective(ABC):
     @property
     def null_value(self) -> float:
         """P(W = 0, best b): the null risk."""
-        return max(self.null_point.data_loss, np.finfo(float).tiny)
+        return max(self.null_point.data_loss, sys.float_info.min)
 
     def with_best_bias(self, point: Point) -> Point:
         """The point with b moved to its best for the same W (smooth losses)."""

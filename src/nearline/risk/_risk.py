@@ -42,6 +42,8 @@ class Risk(Objective):
     0.693147
     """
 
+    _elastic: Elastic | None  # the penalty, if l1 and l2 say all about it
+
     def __init__(
         self,
         X: Design,
@@ -60,6 +62,7 @@ class Risk(Objective):
         self.regularizer = named(regularizer, REGULARIZERS, Regularizer, "regularizer")
         self._take(self.X.shape[0], targets, loss, alpha, weights, bias, n_classes)
         check_penalty(self.regularizer, (self.n_outputs, self.X.shape[1]))
+        self._elastic = self.regularizer.as_elastic(self.n_outputs)
         self.passes = passes_for(self.X, self.targets, self.weights, self.loss, self.n_outputs)
 
     def with_alpha(self, alpha: float | str) -> "Risk":
@@ -109,10 +112,6 @@ class Risk(Objective):
     def elastic(self) -> bool:
         """Whether the penalty is l1 |W|_1 + (l2/2) |W|^2 and nothing else, so that l1 and l2 say all about it."""
         return self.alpha == 0 or self._elastic is not None
-
-    @property
-    def _elastic(self) -> Elastic | None:
-        return self.regularizer.as_elastic(self.n_outputs)
 
     @property
     def l1(self) -> float:

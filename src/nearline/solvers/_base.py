@@ -77,11 +77,11 @@ class Solution:
         """What to do if it did not converge; ``limit`` is how the caller raises the solver's max_iter."""
         return self.status.remedy(self.precision, limit)
 
-    def warn(self, tol: float, limit: str | None = "max_iter") -> None:
-        """Say what is wrong with an unconverged solution, once."""
+    def warn(self, tol: float, limit: Callable[[], str | None] = lambda: "max_iter") -> None:
+        """Say what is wrong with an unconverged solution, once; ``limit`` as in :meth:`remedy`, asked for if need be."""
         if self.status is Status.CONVERGED:
             return
-        sentence = ": ".join(filter(None, (self.status.value, self.remedy(limit))))
+        sentence = ": ".join(filter(None, (self.status.value, self.remedy(limit()))))
         text = f"Solver '{self.solver}' after {self.n_iter} iterations ({self.reached}, tol {tol:.1e}): {sentence}."
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
@@ -198,13 +198,14 @@ def search_minimum(
     try:
         goal = Goal.of(risk, tol, relative_to)
         solution = loop(risk, chosen, risk.zeros() if start is None else start.copy(), goal, callback, began)
-        if solver == "auto" and max_iter is None:
-            for other in others(risk, chosen):
-                if solution.status not in UNFINISHED:
-                    break
-                # Sums in float64 do not end in the rounding of float32.
-                again = loop(risk.exact, other, solution.params.copy(), goal, callback, began)
-                solution = min(solution, again, key=lambda found: found.left)
+        if solver != "auto" or max_iter is not None or solution.status not in UNFINISHED:
+            return solution
+        for other in others(risk, chosen):
+            # Sums in float64 do not end in the rounding of float32.
+            again = loop(risk.exact, other, solution.params.copy(), goal, callback, began)
+            solution = min(solution, again, key=lambda found: found.left)
+            if solution.status not in UNFINISHED:
+                break
         return solution
     except np.linalg.LinAlgError as error:  # what factorizations say of NaN and infinity
         raise ValueError(_not_finite(risk) or str(error)) from error

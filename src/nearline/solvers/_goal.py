@@ -1,13 +1,13 @@
 """How good a fit has to be, in units that are said."""
 
+import sys
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from nearline.risk import Objective
 
 SCALES = ("risk", "null")
+TINY = sys.float_info.min
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Goal:
 
     def unit(self, value: float) -> float:
         """What the gap of a point with this risk is divided by; positive, so that a risk of 0 has a gap of 0."""
-        return max(value if self.null is None else self.null, float(np.finfo(float).tiny))
+        return max(value if self.null is None else self.null, TINY)
 
     def allowed(self, value: float) -> float:
         """The largest P - D that will do at a point with this risk."""
