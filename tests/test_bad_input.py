@@ -1,6 +1,7 @@
 """Law 9: what is wrong is said in one sentence, by every public function and estimator, before anything is computed."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import ClassifierMixin
@@ -207,3 +208,25 @@ def test_bias_and_names():
         LogisticRegression(fit_intercept="no").fit(X, y)
     with pytest.raises(ValueError, match="names must name each of the 4 features"):
         LogisticRegression().fit(X, y).strongest_features(names=["a"])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_missing_values_are_named(sparse):
+    with pytest.raises(
+        ValueError, match="Input X contains NaN: 1 value in column 2, the first in row 4"
+    ) as error:
+        LogisticRegression().fit(spoiled(np.nan, sparse), TARGETS)
+    assert "SimpleImputer" in str(error.value)
+    assert "TryThemAll" in str(error.value)
+    assert "HistGradientBoosting" not in str(error.value)
+
+
+def test_missing_values_of_tables_are_named_by_column():
+    table = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    model = LogisticRegression().fit(table, TARGETS)
+    table.loc[[2, 5], "c0"] = np.nan
+    with pytest.raises(ValueError, match=r"2 values in column 'c0', the first in row 3 \(counted from 1\)"):
+        model.predict(table)
+    many = np.full((4, 9), np.nan)
+    with pytest.raises(ValueError, match="36 values in columns 1, 2, 3, 4, 5 and 4 more, the first in row 1"):
+        LogisticRegression().fit(many, [0, 1, 0, 1])

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression as Peer
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.metrics.pairwise import linear_kernel
-from sklearn.model_selection import PredefinedSplit, StratifiedKFold
+from sklearn.model_selection import PredefinedSplit, StratifiedKFold, TimeSeriesSplit
 from sklearn.multiclass import OutputCodeClassifier
 from sklearn.naive_bayes import GaussianNB as ScikitGaussian
 from sklearn.neighbors import KNeighborsClassifier
@@ -22,7 +22,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from nearline import GaussianNB, KernelLogisticRegression, KernelSVM, LinearSVM, LogisticRegression
+from nearline import (
+    GaussianNB,
+    KernelLogisticRegression,
+    KernelSVM,
+    LeakageWarning,
+    LinearSVM,
+    LogisticRegression,
+)
 from nearline.kernels import Linear
 from nearline.selection.calibration import (
     CALIBRATORS,
@@ -31,6 +38,7 @@ from nearline.selection.calibration import (
     Sigmoid,
     TemperatureScaling,
 )
+from nearline.selection.folds import as_folds
 from nearline.selection.intervals import share_interval
 from nearline.selection.reliability import brier_score, reliability_curve
 
@@ -219,6 +227,23 @@ def test_folds_as_numbers_or_splitter():
     a = CalibratedClassifier(LogisticRegression(), folds=numbers).fit(X, y)
     b = CalibratedClassifier(LogisticRegression(), folds=PredefinedSplit(numbers)).fit(X, y)
     np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
+
+
+def test_folds_by_group_and_in_time():
+    X, y = IRIS
+    groups = np.arange(150) // 2  # pairs of rows
+    numbers = as_folds(4, y, split="group", groups=groups).numbers
+    by_group = CalibratedClassifier(LogisticRegression(), folds=4).fit(X, y, groups=groups)
+    alone = CalibratedClassifier(LogisticRegression(), folds=numbers).fit(X, y)
+    np.testing.assert_array_equal(by_group.predict_proba(X), alone.predict_proba(X))
+    order = np.random.default_rng(0).permutation(150)
+    later = CalibratedClassifier(LogisticRegression(), folds=3, split="time").fit(X[order], y[order])
+    pairs = CalibratedClassifier(LogisticRegression(), folds=TimeSeriesSplit(3)).fit(X[order], y[order])
+    np.testing.assert_array_equal(later.predict_proba(X), pairs.predict_proba(X))
+    with pytest.warns(LeakageWarning, match="75 groups are trained on and tested"):
+        CalibratedClassifier(LogisticRegression(), folds=np.arange(150) % 5).fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match="split='group' needs groups"):
+        CalibratedClassifier(LogisticRegression(), split="group").fit(X, y)
 
 
 def test_tables_pipelines_and_sparse_rows():

@@ -160,22 +160,62 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
         (["plot", "losses", "DATA", "-t", "species"], 1, "leave the data out"),
         (["plot", "templates", "DATA", "-t", "species"], 1, "no images"),
         (["plot", "losses", "--out", "losses.doc"], 2, "the ending says the format"),
-        (["sweep", "DATA", "-t", "species", "--ks", "few"], 2, "whole number"),
+        (
+            ["sweep", "DATA", "-t", "species", "--out", "k.doc"],
+            2,
+            "k.doc ends with none of .png, .svg, .pdf, .jpg",
+        ),
+        (
+            ["sweep", "DATA", "-t", "species", "--ks", "few"],
+            2,
+            "--ks must be a whole number >= 1, got 'few'.",
+        ),
         (["path", "DATA", "-t", "species", "--loss", "huber"], 2, "There is no loss 'huber'"),
         # these are refused before data are read
         (["try", "nothing.csv", "--preset", "fast"], 2, "Unknown preset 'fast'"),
         (["try", "nothing.csv", "--scoring", "beauty"], 2, "Unknown --scoring 'beauty'"),
         (["try", "nothing.csv", "--exclude", "forest"], 2, "--exclude: no family is called 'forest'"),
-        (["try", "nothing.csv", "--include", "majority", "--exclude", "majority"], 2, "leave one in"),
-        (["try", "nothing.csv", "--folds", "1"], 2, "--folds must be a whole number >= 2"),
+        (
+            ["try", "nothing.csv", "--include", "majority", "--exclude", "majority"],
+            2,
+            "--exclude leaves out every family",
+        ),
+        (
+            ["try", "nothing.csv", "--folds", "1"],
+            2,
+            "--folds must be a whole number >= 2, or 'leave-one-out', got '1'.",
+        ),
+        (
+            ["try", "nothing.csv", "--folds", "loo"],
+            2,
+            "--folds must be a whole number >= 2, or 'leave-one-out', got 'loo'.",
+        ),
         (["try", "nothing.csv", "--jobs", "0"], 2, "--jobs must be a whole number >= 1"),
         (["try", "nothing.csv", "--time-limit", "0"], 2, "--time-limit must be a number of seconds > 0"),
         (["sweep", "nothing.csv", "--metric", "l9"], 2, "There is no 'l9' for --metric"),
         (["sweep", "nothing.csv", "--weights", "heavy"], 2, "There is no 'heavy' for --weights"),
-        (["sweep", "nothing.csv", "--folds", "1"], 2, "--folds must be a whole number >= 2"),
+        (
+            ["sweep", "nothing.csv", "--folds", "1"],
+            2,
+            "--folds must be a whole number >= 2, or 'leave-one-out', got '1'.",
+        ),
+        (
+            ["sweep", "nothing.csv", "--folds", "loo"],
+            2,
+            "--folds must be a whole number >= 2, or 'leave-one-out', got 'loo'.",
+        ),
         (["path", "nothing.csv", "--regularizer", "l3"], 2, "There is no regularizer 'l3'"),
         (["path", "nothing.csv", "--alphas", "-1"], 2, "--alphas must be finite numbers >= 0"),
-        (["path", "nothing.csv", "--folds", "1"], 2, "--folds must be a whole number >= 2"),
+        (
+            ["path", "nothing.csv", "--folds", "1"],
+            2,
+            "--folds must be a whole number >= 2, or 'leave-one-out', got '1'.",
+        ),
+        (
+            ["path", "nothing.csv", "--folds", "loo"],
+            2,
+            "--folds must be a whole number >= 2, or 'leave-one-out', got 'loo'.",
+        ),
         (["try", "DATA", "-t", "species", "--out", "DATA/sub"], 1, "cannot be written"),
         # times that cannot be put in order
         (["try", "DATA", "-t", "species", "--time", "island"], 2, "convert the column to ISO dates"),
@@ -441,18 +481,28 @@ def test_a_time_limit_that_leaves_no_time_is_no_success(penguins, tmp_path, caps
     assert run([*command, "--include", "majority", "--time-limit", "1000"]) == 0  # it was asked for
 
 
-@pytest.mark.parametrize("command", [["try"], ["sweep"], ["path"], ["plot", "regions"]])
-def test_what_is_wrong_with_the_data_comes_first(penguins, tmp_path, capsys, monkeypatch, command):
+@pytest.mark.parametrize(
+    ("command", "options", "last"),
+    [
+        (["try"], [], "--force to write over"),
+        (["sweep"], ["--out", "no/k.png"], "since there is no folder"),
+        (["path"], ["--out", "no/alpha.png"], "since there is no folder"),
+        (["plot", "regions"], [], "--force to write over"),
+    ],
+)
+def test_what_is_wrong_with_the_data_comes_first(
+    penguins, tmp_path, capsys, monkeypatch, command, options, last
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "nearline-out").mkdir()
-    for name in ("nearline-out/x", "sweep.png", "path.png", "regions.png"):
+    for name in ("nearline-out/x", "regions.png"):
         (tmp_path / name).write_text("there")
-    assert run([*command, "missing.csv", "-t", "species"]) == 1
+    assert run([*command, "missing.csv", "-t", "species", *options]) == 1
     assert "missing.csv" in capsys.readouterr().err
-    assert run([*command, penguins, "-t", "speceis"]) == 1
+    assert run([*command, penguins, "-t", "speceis", *options]) == 1
     assert "Did you mean 'species'" in capsys.readouterr().err
-    assert run([*command, penguins, "-t", "species"]) == 1
-    assert "--force to write over" in capsys.readouterr().err
+    assert run([*command, penguins, "-t", "species", *options]) == 1
+    assert last in capsys.readouterr().err
 
 
 def test_nothing_asked_is_help(capsys):
@@ -472,6 +522,9 @@ def test_nothing_asked_is_help(capsys):
         ("try", "--seed", "--random-state"),
         ("sweep", "--metrics", "--metric"),
         ("path", "--penalty", "--regularizer"),
+        ("path", "--alpha", "--alphas"),
+        ("sweep", "--k", "--ks"),
+        ("sweep", "--n-neighbors", "--ks"),
     ],
 )
 def test_options_with_old_names_are_refused_with_the_new_one(command, old, new, capsys):

@@ -44,7 +44,28 @@ def test_sweep_gives_table_and_picture(iris, tmp_path, capsys):
     assert f"best mean: k = {truth.best['n_neighbors']}" in said
     assert "150 rows, 4 columns" in said
     assert f"picture: {out}" in said
-    assert run(["sweep", iris, "-t", "kind", "--folds", "leave-one-out", "--out", str(out)]) == 0
+
+
+def test_every_command_leaves_one_out(iris, tmp_path, capsys):
+    folds = ["-t", "kind", "--folds", "leave-one-out"]
+    assert run(["sweep", iris, *folds, "--ks", "3", "--metric", "squared_l2"]) == 0
+    assert run(["path", iris, *folds, "--alphas", "0.1", "--loss", "squared_error"]) == 0
+    assert "over 150 folds" in capsys.readouterr().out
+    family = ["--include", "nearest centroid", "--preset", "quick", "-q", "--out", str(tmp_path / "out")]
+    assert run(["try", iris, *folds, *family, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["candidates"] > 0
+
+
+@pytest.mark.parametrize("command", [["sweep", "--ks", "1,5"], ["path", "--alphas", "1,0.1"]])
+def test_no_picture_is_written_that_was_not_asked_for(command, iris, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):  # nothing is in the way of the second
+        assert run([command[0], iris, "-t", "kind", *command[1:]]) == 0
+        assert "picture" not in capsys.readouterr().out
+    assert not list(tmp_path.iterdir())
+    for _ in range(2):  # a file that is named may be replaced
+        assert run([command[0], iris, "-t", "kind", *command[1:], "--out", "mine.png"]) == 0
+    assert [one.name for one in tmp_path.iterdir()] == ["mine.png"]
 
 
 def test_path_gives_table_and_picture(iris, tmp_path, capsys):

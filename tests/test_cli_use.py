@@ -206,7 +206,7 @@ def test_words_explain_texts(tmp_path, capsys):
         assert run(["explain", str(out / "model.nearline"), str(tmp_path / "texts.txt"), "--row", "2"]) == 0
         said = capsys.readouterr().out
         assert said.startswith("row 2: art")
-        assert "'canvas'" in said or "'museum'" in said or "can" in said
+        assert "'canvas'" in said or "'museum'" in said or "'can" in said
 
 
 def test_images_and_arrays_are_predicted_as_they_were_read(tmp_path, capsys):

@@ -112,3 +112,26 @@ def test_problems_are_named():
     reason = reasons(chain, X[:1])[0]
     assert reason.label == y[0]
     assert {share.name for share in reason.shares} <= {f"two-class problem {p}" for p in (1, 2, 3)}
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_explanations_are_printed_in_lines(name):
+    explanation = fitted(name).explain(X)
+    said = str(explanation).splitlines()
+    assert said[0].startswith(f"[0] {explanation.predictions[0]}")
+    assert said[-1] == f"and {len(X) - 5} rows more"
+    assert max(map(len, said)) < 120
+    assert "array(" not in str(explanation)
+    first = explanation.rows(0)
+    if first:
+        assert said[1].split() == list(first[0])
+        assert said[2].split()[0] == str(first[0]["index"])
+
+
+def test_the_heading_has_the_lead_of_the_label():
+    model = nearline.LogisticRegression().fit(X, y)
+    scores = np.sort(model.decision_function(X[:1]))[0]
+    said = str(model.explain(X[:1])).splitlines()[0]
+    lead = float(said.split(" by ")[1].split(":")[0])
+    assert lead == pytest.approx(scores[-1] - scores[-2], rel=1e-3)
+    assert said.endswith("features")

@@ -8,6 +8,7 @@ from sklearn.model_selection import GroupKFold, ShuffleSplit, StratifiedKFold, T
 from nearline import (
     KernelSVM,
     KNeighborsClassifier,
+    LeakageWarning,
     LogisticRegression,
     cross_validate,
     kernel_scores,
@@ -114,6 +115,8 @@ def test_folds_are_a_splitter_of_scikit_learn():
         ([(np.arange(10), np.array([-1]))] * 2, "not among 0 to 74"),
         ([(np.arange(10.0), np.arange(10, 20))] * 2, "pairs of row numbers"),
         ([(np.arange(10), np.arange(10, 20))], "at least 2 folds, got 1"),
+        ([([0, 1, 2, 1], [3, 4])] * 2, "Row number 1 is 2 times among the training rows of a fold"),
+        ([([0, 1, 2], [3, 4, 4, 4])] * 2, "Row number 4 is 3 times among the test rows of a fold"),
     ],
 )
 def test_what_is_wrong_with_folds_is_said(folds, said):
@@ -126,6 +129,49 @@ def test_folds_without_two_classes_are_left_out():
     folds = as_folds(
         [(np.arange(6), np.arange(6, 12)), (np.arange(4, 9), [0, 1]), (np.arange(3, 9), [2])], codes
     )
-    assert len(folds.learnable(codes)) == 2
+    with pytest.warns(UserWarning, match="1 of 3 folds have only one class to learn from"):
+        assert len(folds.learnable(codes)) == 2
     with pytest.raises(ValueError, match="at least 2 folds with 2 classes to learn from, got 0"):
         as_folds(np.repeat([0, 1], [6, 6]), codes).learnable(codes)
+
+
+TORN = {
+    "pairs": PAIRS,
+    "fold numbers": np.arange(n) % 4,
+    "leave-one-out": "leave-one-out",
+    "a splitter": ShuffleSplit(3, random_state=0),
+}
+
+
+@pytest.mark.parametrize("folds", TORN.values(), ids=TORN)
+@pytest.mark.parametrize("taker", ["sweep", "cross_validate"])
+def test_folds_that_tear_groups_are_said(taker, folds):
+    groups = np.append(np.arange(n - 10), np.arange(10))  # ten pairs of rows
+    with pytest.warns(LeakageWarning, match=r"of 65 groups are trained on and tested in one fold"):
+        TAKERS[taker](X, y, folds=folds, groups=groups)
+
+
+@pytest.mark.parametrize("taker", TAKERS.values(), ids=TAKERS)
+def test_every_taker_says_that_groups_are_torn(taker):
+    with pytest.warns(LeakageWarning, match=r"7 of 7 groups are trained on and tested in one fold"):
+        taker(X, y, folds=PAIRS, groups=GROUPS)
+    taker(X, y, folds=GroupKFold(3), groups=GROUPS)  # whole groups: nothing to say
+
+
+def test_torn_groups_are_the_same_by_pairs_and_by_numbers():
+    pairs = [(np.flatnonzero(g != GROUPS), np.flatnonzero(g == GROUPS)) for g in range(7)]
+    assert not len(Folds(n, None, pairs).torn(GROUPS))
+    for folds in (as_folds(PAIRS, y), as_folds(np.arange(n) // 30, y)):
+        np.testing.assert_array_equal(folds.torn(GROUPS), Folds(n, None, list(folds)).torn(GROUPS))
+
+
+def test_folds_in_time_that_are_left_out_are_said():
+    order = np.argsort(y, kind="stable")
+    with pytest.warns(
+        UserWarning, match="1 of 3 folds have only one class to learn from and are left out: scores are of 2"
+    ):
+        scores = TAKERS["cross_validate"](X[order], y[order], folds=3, split="time")
+    assert len(scores) == 2
+    assert (
+        len(TAKERS["sweep"](X[order], y[order], folds=3, split="time")) == 3
+    )  # votes of one class are votes

@@ -59,12 +59,65 @@ def test_other_unknown_parameters_are_python_errors():
         (LogisticRegression(regularizer="elasticnet"), LogisticRegression(regularizer="elastic-net")),
         (nearline.LinearSVM(loss="squared_hinge"), nearline.LinearSVM(loss="squared-hinge")),
         (nearline.LinearClassifier("log_loss"), nearline.LinearClassifier("logistic")),
+        (nearline.LinearClassifier("squared_error"), nearline.LinearClassifier("squared")),
+        (LogisticRegression(regularizer="group_l1"), LogisticRegression(regularizer="group-l1")),
+        (KNeighborsClassifier(metric="l_infinity"), KNeighborsClassifier(metric="l-infinity")),
     ],
     ids=lambda model: None,
 )
 def test_names_of_values_are_understood(theirs, ours):
     np.testing.assert_array_equal(theirs.fit(X, y).predict(X), ours.fit(X, y).predict(X))
     clone(theirs)
+
+
+def test_values_that_are_none_are_called_so():
+    with pytest.raises(ValueError, match="Unknown algorithm None: choose"):
+        KNeighborsClassifier(algorithm=None).fit(X, y)
+    with pytest.raises(ValueError, match="Unknown loss None: choose"):
+        nearline.LinearClassifier(loss=None).fit(X, y)
+
+
+FUNCTIONS = {
+    "sweep": (lambda **habit: nearline.sweep(X, y, [1], **habit), {"cv": "folds", "metric": "metrics"}),
+    "cross_validate": (
+        lambda **habit: nearline.cross_validate(LogisticRegression(), X, y, **habit),
+        {"cv": "folds", "seed": "random_state", "n_splits": "folds"},
+    ),
+    "repeated": (lambda **habit: nearline.repeated(LogisticRegression(), X, y, **habit), {"cv": "folds"}),
+    "learning_curve": (
+        lambda **habit: nearline.learning_curve(LogisticRegression(), X, y, **habit),
+        {"cv": "folds", "train_sizes": "sizes"},
+    ),
+    "capacity_curve": (
+        lambda **habit: nearline.capacity_curve(LogisticRegression(), X, y, [1], **habit),
+        {"cv": "folds", "param_name": "parameter"},
+    ),
+    "path": (
+        lambda **habit: nearline.path(X, y, **habit),
+        {"alpha": "alphas", "penalty": "regularizer", "fit_intercept": "bias"},
+    ),
+    "path_scores": (
+        lambda **habit: nearline.path_scores(LogisticRegression(), X, y, **habit),
+        {"cv": "folds", "alpha": "alphas"},
+    ),
+    "kernel_scores": (
+        lambda **habit: nearline.kernel_scores(KernelSVM(), X, y, ["rbf"], [1.0], **habit),
+        {"cv": "folds"},
+    ),
+    "minimize": (lambda **habit: nearline.minimize(nearline.Risk(X, y), **habit), {}),
+    "Risk": (lambda **habit: nearline.Risk(X, y, **habit), {"C": "alpha = 1", "penalty": "regularizer"}),
+    "KernelRisk": (lambda **habit: nearline.KernelRisk("rbf", X, y, **habit), {"C": "alpha = 1"}),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_translate_habits_too(name):
+    call, words = FUNCTIONS[name]
+    for habit, said in {**words, "n_jobs": "nearline.set_num_threads"}.items():
+        with pytest.raises(TypeError, match=f"{name} has no parameter '{habit}'. Here it is: {said}"):
+            call(**{habit: 1})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
+        call(nonsense=True)
 
 
 def test_no_penalty_may_be_called_none():

@@ -1,5 +1,7 @@
 """Kernel machines at the ends: scales, precision, wrong input."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,13 +14,15 @@ from nearline import (
     KernelLogisticRegression,
     KernelNeighborsClassifier,
     KernelPerceptron,
+    KernelRisk,
     KernelSVM,
     Nystroem,
     TryThemAll,
     kernel_scores,
+    minimize,
 )
 from nearline.estimators.gaussian_process import mean_sigmoid, sigmoid
-from nearline.kernels import RBF, Centered, Linear, Normalized, Precomputed, Spectrum
+from nearline.kernels import RBF, Centered, Kernel, Linear, Normalized, Polynomial, Precomputed, Spectrum, psd
 from nearline.representations.kernels import Subsequences, gram_of
 from nearline.selection.families import Fold
 from nearline.selection.families.kernel_neighbors import KernelNeighbors
@@ -149,6 +153,73 @@ def test_matrices_that_are_no_gram_matrices(crossed):
     ):
         with pytest.raises(ValueError, match="as a matrix"):
             make()
+
+
+@dataclass(frozen=True)
+class Sigmoid(Kernel):
+    """tanh(x . x' - 1): its 2 x 2 minors do not always show that it is no inner product."""
+
+    def among(self, items):
+        return self.between(items, items)
+
+    def between(self, A, B):
+        return np.tanh(A @ B.T - 1.0)
+
+    def diagonal(self, items):
+        return np.tanh(np.square(items).sum(axis=1) - 1.0)
+
+
+@dataclass(frozen=True)
+class Thin(Kernel):
+    """1 where |x - x'| < 1: a diagonal of ones, entries of at most one, and yet no inner product."""
+
+    def among(self, items):
+        return self.between(items, items)
+
+    def between(self, A, B):
+        return (np.abs(A - B.T) < 1.0).astype(float)
+
+    def diagonal(self, items):
+        return np.ones(len(items))
+
+
+@pytest.mark.parametrize("kernel", [Sigmoid(), Thin(), 2.0 * Thin() + RBF(1.0)], ids=repr)
+@pytest.mark.parametrize("loss", ["hinge", "squared", "logistic"])
+def test_indefinite_kernels_of_ones_own_are_refused(kernel, loss, crossed, monkeypatch):
+    X, y = crossed[0][:, :1], crossed[1]
+    for factored in (psd.FACTORED, 10):
+        monkeypatch.setattr(psd, "FACTORED", factored)
+        with pytest.raises(ValueError, match=r"no Gram matrix.*smallest eigenvalue is -"):
+            minimize(KernelRisk(kernel, X, y, loss=loss))
+        if loss == "hinge":
+            with pytest.raises(ValueError, match=r"no Gram matrix.*smallest eigenvalue is -"):
+                KernelSVM("precomputed").fit(kernel(X), y)
+
+
+@pytest.mark.parametrize("factored", [10, 1000])
+def test_gram_matrices_are_not_called_indefinite(crossed, factored, monkeypatch):
+    monkeypatch.setattr(psd, "FACTORED", factored)
+    X = crossed[0]
+    for kernel in (RBF(0.1), RBF(100.0), Linear(), Polynomial(5), Centered(RBF(1.0))):
+        K = kernel(X)
+        assert not psd.is_indefinite(K)
+        assert not psd.is_indefinite(K.astype(np.float32))
+    assert not psd.is_indefinite(np.zeros((20, 20)))
+    for scale in (1e-200, 1e200):
+        assert not psd.is_indefinite(scale * RBF(1.0)(X))
+        assert psd.is_indefinite(scale * Thin()(X[:, :1]))
+
+
+def test_only_a_class_that_says_so_itself_is_known_to_be_positive():
+    @dataclass(frozen=True)
+    class Own(RBF):
+        pass
+
+    assert RBF().known_positive
+    assert (RBF() + 2.0 * Normalized(Linear())).known_positive
+    assert not Own().known_positive
+    assert not (RBF() * Own()).known_positive
+    assert not Precomputed().known_positive
 
 
 def test_a_class_without_weight_is_refused_for_strings_too():

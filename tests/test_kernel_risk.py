@@ -359,3 +359,11 @@ def test_every_listed_kernel_is_served_and_kept(name, tmp_path):
         again = load(tmp_path / "model.nearline")
         np.testing.assert_array_equal(again.decision_function(items), model.decision_function(items))
         assert again.kernel_ == model.kernel_
+
+
+def test_one_class_is_refused():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    for loss in ("hinge", "logistic", "squared"):
+        with pytest.raises(ValueError, match=r"All 12 targets are of one class.*give items of another"):
+            KernelRisk("rbf", X, np.zeros(12, dtype=int), loss=loss)
+    KernelRisk("rbf", X, np.zeros(12, dtype=int), loss="hinge", n_classes=2)  # meant

@@ -9,6 +9,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 from sklearn.model_selection import KFold, RepeatedStratifiedKFold, TimeSeriesSplit
 
 from nearline import TryThemAll
+from nearline._records.words import at_the_command_line
 from nearline.predictions import Known, Predictions
 from nearline.selection.intervals import accuracy_interval
 from nearline.selection.remarks import no_better
@@ -144,6 +145,10 @@ def test_folds_say_it_where_there_is_no_test_part():
     missed = int((y == "yes").sum()) - contest_hits(contest, y, "yes")
     assert f"{missed} of {(y == 'yes').sum()} rows of class 'yes' missed" in found[0].message
     assert 'scoring="balanced-accuracy"' in found[0].remedy
+    with at_the_command_line():
+        contest = TryThemAll("quick", include=CHEAP, progress="silent", test=None).fit(*noise())
+    found = [one for one in contest.findings_ if one.name == "no-better-than-trivial"]
+    assert "choose by a score that counts it: --scoring balanced-accuracy. Else" in found[0].remedy
 
 
 def contest_hits(contest, y, label):

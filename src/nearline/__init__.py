@@ -74,7 +74,7 @@ _HOMES = {
     "sweep": "nearline.selection.sweep",
     "Approximate": "nearline.neighbors.approximate",
     "TryThemAll": "nearline.selection.try_all",
-    "LeakageWarning": "nearline.selection.try_all",
+    "LeakageWarning": "nearline.selection.folds",
     "Leaderboard": "nearline.selection.leaderboard",
     "FAMILIES": "nearline.selection.families",
     "Family": "nearline.selection.families",

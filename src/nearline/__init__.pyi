@@ -84,6 +84,7 @@ from nearline.selection.evaluate import learning_curve as learning_curve
 from nearline.selection.evaluate import repeated as repeated
 from nearline.selection.families import FAMILIES as FAMILIES
 from nearline.selection.families import Family as Family
+from nearline.selection.folds import LeakageWarning as LeakageWarning
 from nearline.selection.intervals import wilson as wilson
 from nearline.selection.kernel_scores import kernel_scores as kernel_scores
 from nearline.selection.leaderboard import Leaderboard as Leaderboard
@@ -94,7 +95,6 @@ from nearline.selection.reliability import brier_score as brier_score
 from nearline.selection.reliability import reliability_curve as reliability_curve
 from nearline.selection.scoring import SCORERS as SCORERS
 from nearline.selection.sweep import sweep as sweep
-from nearline.selection.try_all import LeakageWarning as LeakageWarning
 from nearline.selection.try_all import TryThemAll as TryThemAll
 from nearline.separability import Separability as Separability
 from nearline.separability import is_separable as is_separable

@@ -15,6 +15,7 @@ from sklearn import utils
 from sklearn.utils import validation
 
 from nearline._arrays.design import Array, admitted
+from nearline._arrays.missing import missing_explained
 
 NOTHING = "no_validation"
 
@@ -36,7 +37,9 @@ def are_plain_labels(y: Any, n_rows: int) -> bool:
 
 def validate_data(estimator: Any, X: Any = NOTHING, y: Any = NOTHING, **options: Any) -> Any:
     """:func:`sklearn.utils.validation.validate_data`."""
-    return validation.validate_data(estimator, admitted(X), admitted(y, "y"), **options)
+    X = admitted(X)
+    with missing_explained(X):
+        return validation.validate_data(estimator, X, admitted(y, "y"), **options)
 
 
 def check_array(X: Any, **options: Any) -> Any:

@@ -1,6 +1,12 @@
 """Habits of other libraries: what their parameters and values are called here."""
 
-from typing import Any, Self
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, Self, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # Parameters of scikit-learn and of earlier versions: the parameter that is meant, and how nearline says it. An estimator
 # without that parameter has nothing like it.
@@ -36,39 +42,87 @@ PARAMETERS = {
     "var_smoothing": ("smoothing", "smoothing"),
     "verbose": (None, "nothing: fits print nothing, and solution_ says how they went"),
 }
+# The same of functions, whose parameters have other names.
+OF_FUNCTIONS = {
+    "alpha": "alphas",
+    "estimator": "model",
+    "fit_intercept": "bias",
+    "k": "ks",
+    "kernel": "kernels",
+    "metric": "metrics",
+    "n_neighbors": "ks",
+    "n_splits": "folds",
+    "param_name": "parameter",
+    "param_range": "values",
+    "train_sizes": "sizes",
+}
 CHANCE = "random_state"  # what nothing is drawn for is the same every time
-# Values by other names.
+# Values by other names; besides, what is written with underscores elsewhere has hyphens here.
 VALUES = {
-    "ball_tree": "tree",
+    "ball-tree": "tree",
     "brute": "exact",
     "elasticnet": "elastic-net",
-    "kd_tree": "tree",
-    "log_loss": "logistic",
+    "kd-tree": "tree",
+    "log-loss": "logistic",
     "poly": "polynomial",
-    "squared_hinge": "squared-hinge",
+    "squared-error": "squared",
 }
 
 
 def ours(value: Any) -> Any:
-    """A value by the name that it has here; None is 'none'."""
-    return "none" if value is None else VALUES.get(value, value) if isinstance(value, str) else value
+    """A value by the name that it has here.
+
+    Examples
+    --------
+    >>> from nearline._records.habits import ours
+    >>> ours("squared_hinge"), ours("log_loss"), ours("kd_tree"), ours(None)
+    ('squared-hinge', 'logistic', 'tree', None)
+    """
+    if not isinstance(value, str):
+        return value
+    hyphened = value.replace("_", "-")
+    return VALUES.get(hyphened, hyphened)
 
 
 class TranslatesHabits:
     """Of an estimator: parameters of other libraries give an error that says how nearline says it."""
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
-        own = None
-        for name in parameters:
-            if name in PARAMETERS:
-                own = own or set(cls._get_param_names())  # type: ignore[attr-defined]
-                if name not in own:
-                    raise TypeError(f"{cls.__name__} has no parameter {name!r}{_instead(name, own)}.")
+        if not parameters.keys().isdisjoint(PARAMETERS):
+            _check(cls.__name__, parameters, set(cls._get_param_names()), {})  # type: ignore[attr-defined]
         return super().__new__(cls)
 
 
-def _instead(name: str, own: set[str]) -> str:
-    """What an estimator with these parameters has instead of one."""
+def translates_habits(function: Callable[P, R]) -> Callable[P, R]:
+    """Of a function, or of a class by its ``__init__``: the same."""
+    own = set(signature(function).parameters)
+    called = function.__qualname__.removesuffix(".__init__")
+
+    @wraps(function)
+    def translated(*args: P.args, **parameters: P.kwargs) -> R:
+        if not parameters.keys() <= own:
+            _check(called, parameters, own, OF_FUNCTIONS)
+        return function(*args, **parameters)
+
+    return translated
+
+
+def meant_by(name: str) -> set[str | None]:
+    """What a parameter of other libraries may be called here."""
+    return {OF_FUNCTIONS.get(name), PARAMETERS.get(name, (None, ""))[0]}
+
+
+def _check(called: str, given: dict[str, Any], own: set[str], words: dict[str, str]) -> None:
+    """Refuse a habit; other names that are not there are refused by Python."""
+    for name in given:
+        if name not in own and (name in PARAMETERS or words.get(name) in own):
+            raise TypeError(f"{called} has no parameter {name!r}{_instead(name, own, words)}.")
+
+
+def _instead(name: str, own: set[str], words: dict[str, str]) -> str:
+    """What an estimator or function with these parameters has instead of one."""
+    if words.get(name) in own:
+        return f". Here it is: {words[name]}"
     meant, said = PARAMETERS[name]
     if meant is None or meant in own:
         return f". Here it is: {said}"

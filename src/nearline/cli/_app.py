@@ -46,6 +46,7 @@ Bins = Annotated[
 Classes = Annotated[
     bool, typer.Option("--classes", help="each number of the target is a class, however many there are")
 ]
+NumberOfFolds = Annotated[str, typer.Option("--folds", help="folds, or leave-one-out")]
 RandomState = Annotated[int, typer.Option(help="decides folds and test rows")]
 Force = Annotated[bool, typer.Option("--force", help="write over files that are there")]
 Picture = Annotated[Path | None, typer.Option(help="file of the picture: .png, .svg or .pdf")]
@@ -70,7 +71,7 @@ def try_(
         str, typer.Option(help="what decides; several with commas: accuracy,log-loss")
     ] = "accuracy",
     positive: Positive = None,
-    folds: Annotated[int, typer.Option(help="folds")] = 5,
+    folds: NumberOfFolds = "5",
     groups: Annotated[str | None, typer.Option(help="column: rows of one group stay together")] = None,
     time: Annotated[str | None, typer.Option(help="column to sort by: test on the last rows")] = None,
     test: Annotated[str, typer.Option(help="share of the rows to lock away, a file, or 'none'")] = "0.2",
@@ -179,7 +180,7 @@ def sweep(
     ks: Annotated[str | None, typer.Option(help="numbers of neighbors, with commas")] = None,
     metric: Annotated[str, typer.Option(help="l2, l1, cosine, l-infinity, ..., with commas")] = "l2",
     weights: Annotated[str, typer.Option(help="of votes: uniform, distance")] = "uniform,distance",
-    folds: Annotated[str, typer.Option(help="folds, or leave-one-out")] = "5",
+    folds: NumberOfFolds = "5",
     random_state: RandomState = 0,
     labels: Labels = None,
     columns: Columns = None,
@@ -188,10 +189,9 @@ def sweep(
     bins: Bins = None,
     classes: Classes = False,
     out: Picture = None,
-    force: Force = False,
     json: AsJson = False,
 ) -> None:
-    """Choose k of nearest neighbors: table and picture."""
+    """Choose k of nearest neighbors: table, and picture with --out."""
     _without_a_screen()
     from nearline.cli._choose import run_sweep
     from nearline.cli._reading import Reading
@@ -206,7 +206,6 @@ def sweep(
         folds=folds,
         random_state=random_state,
         out=out,
-        force=force,
         as_json=json,
     )
 
@@ -218,7 +217,7 @@ def path(
     loss: Annotated[str, typer.Option(help="logistic, hinge, squared-hinge, squared, ...")] = "logistic",
     regularizer: Annotated[str, typer.Option(help="l2, l1, elastic-net or group-l1")] = "l2",
     alphas: Annotated[str | None, typer.Option(help="strengths of the penalty, with commas")] = None,
-    folds: Annotated[int, typer.Option(help="folds")] = 5,
+    folds: NumberOfFolds = "5",
     random_state: RandomState = 0,
     labels: Labels = None,
     columns: Columns = None,
@@ -227,10 +226,9 @@ def path(
     bins: Bins = None,
     classes: Classes = False,
     out: Picture = None,
-    force: Force = False,
     json: AsJson = False,
 ) -> None:
-    """Choose alpha of a linear model: table and picture."""
+    """Choose alpha of a linear model: table, and picture with --out."""
     _without_a_screen()
     from nearline.cli._choose import run_path
     from nearline.cli._reading import Reading
@@ -245,7 +243,6 @@ def path(
         folds=folds,
         random_state=random_state,
         out=out,
-        force=force,
         as_json=json,
     )
 
@@ -326,13 +323,13 @@ def _show_usage(error: Any) -> None:
 
 def _called_now(error: Any) -> str | None:
     """A sentence for an option of another name that the command has: an earlier one, or one of other libraries."""
-    from nearline._records.habits import PARAMETERS
+    from nearline._records.habits import meant_by
 
     asked = getattr(error, "option_name", "")
-    meant = PARAMETERS.get(asked.removeprefix("--").replace("-", "_"), (None, ""))[0]
-    option = f"--{meant}".replace("_", "-")
-    there = error.ctx is not None and any(option in one.opts for one in error.ctx.command.params)
-    return f"{asked} is called {option} now." if there else None
+    known = {} if error.ctx is None else {one.name: one.opts[0] for one in error.ctx.command.params}
+    for name in meant_by(asked.removeprefix("--").replace("-", "_")) & known.keys():
+        return f"{asked} is called {known[name]} now."
+    return None
 
 
 def _without_a_screen() -> None:

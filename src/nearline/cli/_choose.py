@@ -1,4 +1,4 @@
-"""``nearline sweep`` and ``nearline path``: choose k, choose alpha, by the table and the picture."""
+"""``nearline sweep`` and ``nearline path``: choose k, choose alpha, by the table and, if asked for, the picture."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,9 +8,10 @@ from typing import Any
 
 from nearline._records.habits import ours
 from nearline._records.visible import visible
-from nearline.cli._errors import UsageError, as_usage, check_least
+from nearline._records.words import many
+from nearline.cli._errors import UsageError, as_usage, folds_of
 from nearline.cli._output import check_file, clean
-from nearline.cli._plot import saved
+from nearline.cli._plot import check_ending, saved
 from nearline.cli._reading import Reading, names, rows_of, show
 from nearline.cli._shown import print_json
 from nearline.estimators import LinearClassifier, LogisticRegression
@@ -38,21 +39,19 @@ def run_sweep(
     folds: str,
     random_state: int,
     out: Path | None,
-    force: bool,
     as_json: bool,
 ) -> None:
     """Cross-validate k nearest neighbors over k, metric and vote weights."""
     from nearline.selection.sweep import sweep
 
-    place = out or Path("sweep.png")
-    drawn: Any = folds if folds == "leave-one-out" else _number(folds, "--folds", 2)
+    drawn = folds_of(folds)
     asked = None if ks is None else [_number(k, "--ks") for k in names(ks) or ()]
     _check_votes(names(metric) or [], names(weights) or [])
     table = reading.labeled(data)
-    check_file(place, named=out is not None, force=force)  # what is wrong with the data is said first
+    _check_picture(out)  # what is wrong with the data is said first
     rows = rows_of(table.X)
     way = representations(rows, "quick")[0]
-    fewest = len(table) - 1 if folds == "leave-one-out" else len(table) - -(-len(table) // drawn)
+    fewest = len(table) - 1 if isinstance(drawn, str) else len(table) - -(-len(table) // drawn)
     grid = [k for k in KS if k <= fewest] if asked is None else asked
     if not as_json:
         show(table)
@@ -72,9 +71,10 @@ def run_sweep(
         print_json(clean({"rows": result.rows(), **chosen, "edge": _edge_facts(result.edge)}))
     else:
         _show_sweep(result, way.name)
-    from nearline.plots import plot_sweep
+    if out is not None:
+        from nearline.plots import plot_sweep
 
-    _drawn(plot_sweep(result), place, as_json)
+        _drawn(plot_sweep(result), out, as_json)
 
 
 def _going_on(find: Callable[[list[int]], Any], grid: list[int], most: int) -> Any:
@@ -97,7 +97,7 @@ def _check_votes(metrics: list[str], weights: list[str]) -> None:
         ("--metric", metrics, [*METRICS, *ALIASES]),
         ("--weights", weights, [*WEIGHTS]),
     ):
-        strange = [name for name in given if name not in known]
+        strange = [name for name in given if ours(name) not in known]
         if strange:
             raise UsageError(f"There is no {strange[0]!r} for {option}: choose among {', '.join(known)}.")
 
@@ -131,40 +131,39 @@ def run_path(
     loss: str,
     regularizer: str,
     alphas: str | None,
-    folds: int,
+    folds: str,
     random_state: int,
     out: Path | None,
-    force: bool,
     as_json: bool,
 ) -> None:
     """Cross-validate a linear model over alpha."""
     from nearline.selection.path_scores import path_scores
 
-    place = out or Path("path.png")
-    model = _linear(loss, regularizer)
-    check_least("--folds", folds, 2)
+    model, drawn = _linear(loss, regularizer), folds_of(folds)
     with as_usage():
         grid = None if alphas is None else checked_alphas([_real(a) for a in names(alphas) or ()])
     table = reading.labeled(data)
-    check_file(place, named=out is not None, force=force)  # what is wrong with the data is said first
+    _check_picture(out)  # what is wrong with the data is said first
     rows = rows_of(table.X)
     way = representations(rows, "quick")[0]
     if not as_json:
         show(table)
     result = path_scores(
-        model, rows, table.y, grid, folds=folds, transformer=way.transformer(), random_state=random_state
+        model, rows, table.y, grid, folds=drawn, transformer=way.transformer(), random_state=random_state
     )
     if as_json:
         print_json(clean(_path_facts(result)))
     else:
+        over = many(result.scores.shape[1], "fold")
         _show_path(
-            result, f"{loss}, {regularizer}; rows as {way.name}; mean ± standard deviation over {folds} folds"
+            result, f"{loss}, {regularizer}; rows as {way.name}; mean ± standard deviation over {over}"
         )
-    from nearline.plots import plot_path_scores
+    if out is not None:
+        from nearline.plots import plot_path_scores
 
-    ax = plot_path_scores(result.alphas, result.scores, label=f"{loss}, {regularizer}", marks=result)
-    ax.set_ylabel("accuracy")
-    _drawn(ax, place, as_json)
+        ax = plot_path_scores(result.alphas, result.scores, label=f"{loss}, {regularizer}", marks=result)
+        ax.set_ylabel("accuracy")
+        _drawn(ax, out, as_json)
 
 
 def _path_facts(result: Any) -> dict[str, Any]:
@@ -216,6 +215,13 @@ def _linear(loss: str, regularizer: str) -> Any:
     return LinearClassifier(loss=loss, regularizer=regularizer)
 
 
+def _check_picture(out: Path | None) -> None:
+    """Refuse a picture that cannot be written, before the work; one that is named may be replaced."""
+    if out is not None:
+        check_ending(out)
+        check_file(out, named=True, force=False)
+
+
 def _drawn(ax: Any, place: Path, as_json: bool) -> None:
     saved(ax, place)
     if not as_json:
@@ -226,9 +232,9 @@ def _said(chosen: dict[str, Any]) -> str:
     return f"k = {chosen['n_neighbors']}, {chosen['metric']}, {chosen['weights']}"
 
 
-def _number(text: str, option: str, least: int = 1) -> int:
-    if not text.isdecimal() or int(text) < least:
-        raise UsageError(f"{option} must be a whole number >= {least}, got {text!r}.")
+def _number(text: str, option: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(f"{option} must be a whole number >= 1, got {text!r}.")
     return int(text)
 
 

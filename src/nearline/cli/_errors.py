@@ -11,6 +11,7 @@ from nearline._records.visible import visible
 from nearline._records.words import at_the_command_line
 from nearline.cli._shown import door
 
+LEAVE_ONE_OUT = "leave-one-out"
 FAILED, MISUSED, TOO_SHORT, STOPPED = 1, 2, 3, 130
 
 
@@ -35,6 +36,15 @@ def check_least(option: str, value: int | None, least: int) -> None:
     """Refuse a number that is too small."""
     if value is not None and value < least:
         raise UsageError(f"{option} must be a whole number >= {least}, got {value}.")
+
+
+def folds_of(text: str) -> int | str:
+    """--folds: how many, or 'leave-one-out'."""
+    if text == LEAVE_ONE_OUT:
+        return text
+    if not text.isdecimal() or int(text) < 2:
+        raise UsageError(f"--folds must be a whole number >= 2, or '{LEAVE_ONE_OUT}', got {text!r}.")
+    return int(text)
 
 
 def note(text: str) -> None:

@@ -45,8 +45,7 @@ def run_plot(
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise UsageError(f"There is no picture {name!r}.{hint} 'nearline plot --list' shows all.")
     place = out or Path(f"{name}.png")
-    if place.suffix.lower() not in ENDINGS:
-        raise UsageError(f"{place} ends with none of {', '.join(ENDINGS)}: the ending says the format.")
+    check_ending(place)
     import matplotlib as mpl
 
     table = None if data is None else reading.labeled(data)
@@ -55,6 +54,12 @@ def run_plot(
     with mpl.rc_context({"text.parse_math": False}):  # a dollar in a name is a dollar
         saved(EVERY[name](sample), place)
     print(f"picture: {visible(place)}")
+
+
+def check_ending(place: Path) -> None:
+    """Refuse a picture whose format is not known."""
+    if place.suffix.lower() not in ENDINGS:
+        raise UsageError(f"{place} ends with none of {', '.join(ENDINGS)}: the ending says the format.")
 
 
 def sampled(table: Table) -> Sample:

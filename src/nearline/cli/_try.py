@@ -16,7 +16,7 @@ from nearline import __version__, num_threads
 from nearline._records.visible import visible
 from nearline._records.words import many
 from nearline.cli._ending import Ending
-from nearline.cli._errors import STOPPED, TooShortError, UsageError, as_usage, check_least
+from nearline.cli._errors import STOPPED, TooShortError, UsageError, as_usage, check_least, folds_of
 from nearline.cli._numbers import ContestRows, FileRows
 from nearline.cli._output import Output, check_folder
 from nearline.cli._positive import label_of
@@ -25,11 +25,12 @@ from nearline.cli._shown import described, print_json
 from nearline.data import DataError, Table
 from nearline.estimators import KNeighborsClassifier
 from nearline.selection.families import families
+from nearline.selection.folds import LeakageWarning
 from nearline.selection.leaderboard import OPTIMISTIC
 from nearline.selection.locked_test import LockedTest, fingerprint
 from nearline.selection.openings import check_record
 from nearline.selection.scoring import as_scorers
-from nearline.selection.try_all import InterruptedFitWarning, LeakageWarning, TimeLimitError, TryThemAll
+from nearline.selection.try_all import InterruptedFitWarning, TimeLimitError, TryThemAll
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Request:
     reading: Reading
     scoring: list[str]
     positive: str | None
-    folds: int
+    folds: str
     groups: str | None
     time: str | None
     test: str
@@ -72,7 +73,7 @@ def run_try(request: Request) -> int:
         exclude=request.exclude,
         scoring=request.scoring,
         pos_label=label_of(request.positive, y),
-        folds=request.folds,
+        folds=folds_of(request.folds),
         test=test,
         split="time" if request.time else "auto",
         calibrate="needed",  # so that the model that is saved answers --proba
@@ -111,7 +112,7 @@ def run_try(request: Request) -> int:
 
 def _check(request: Request) -> None:
     """Refuse options that no data could make right, before data are read."""
-    check_least("--folds", request.folds, 2)
+    folds_of(request.folds)
     check_least("--jobs", request.jobs, 1)
     check_least("--random-state", request.random_state, 0)
     if request.time_limit is not None and not request.time_limit > 0:

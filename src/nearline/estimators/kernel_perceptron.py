@@ -73,7 +73,9 @@ class KernelPerceptron(KernelScoring):
         items, targets, _ = self._validate_items(X, y, None)
         gram = self._gram(items, "put nearline.Nystroem in front of Perceptron")
         gram.check_memory()
-        K = self.kernel_.among(items) if gram.given else gram.among(items)  # the rule is sound for any matrix
+        K = (
+            self.kernel_.among(items) if gram.given else gram.among(items, checked=False)
+        )  # the rule is sound for any matrix
         A = self._mistakes(K + K.dtype.type(1.0), targets)
         self._keep_scores(KernelScore.of(self.kernel_, items, A, A.sum(axis=0)))
         self.support_ = self.expansion_.rows

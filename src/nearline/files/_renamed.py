@@ -23,6 +23,7 @@ COMPLETED: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "KernelLogisticRegression": lambda state: {
         "loss_": LOSSES["logistic" if len(state["classes_"]) == 2 else "softmax"]
     },
+    "CalibratedClassifier": lambda state: {"split": "auto"},
 }
 
 

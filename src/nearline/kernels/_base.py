@@ -1,7 +1,7 @@
 """Kernel: an inner product k(x, x') = phi(x) . phi(x') that is computed without phi."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +26,17 @@ class Kernel(Parametrized, ABC):
     takes: ClassVar[str] = (
         "vectors"  # what items are: "vectors", "strings", "trees"; "any" where a part decides
     )
+
+    positive: ClassVar[bool] = (
+        False  # whether all Gram matrices are positive semi-definite; a class says it of itself
+    )
+
+    @property
+    def known_positive(self) -> bool:
+        """Whether it is proven that no Gram matrix has a negative eigenvalue, of all kernels that this one is made of."""
+        parts = (getattr(self, field.name) for field in fields(self))
+        own = bool(vars(type(self)).get("positive", False))
+        return own and all(part.known_positive for part in parts if isinstance(part, Kernel))
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

@@ -1,7 +1,7 @@
 """Kernels made of kernels: sums, products, multiples, normalized and centered ones."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from nearline.kernels.vector import mirrored
 @dataclass(frozen=True)
 class Constant(Kernel):
     """k(x, x') = value, for whatever items there are: the kernel of a bias, or a factor."""
+
+    positive: ClassVar[bool] = True
 
     value: float = 1.0
     takes = "any"
@@ -74,6 +76,8 @@ class _Pair(Kernel):
 class Sum(_Pair):
     """k + k': features of both, side by side."""
 
+    positive: ClassVar[bool] = True
+
     def among(self, items: Any) -> Array:
         return self.first.among(items) + self.second.among(items)
 
@@ -90,6 +94,8 @@ class Sum(_Pair):
 @dataclass(frozen=True)
 class Product(_Pair):
     """k k': all products of a feature of one and a feature of the other."""
+
+    positive: ClassVar[bool] = True
 
     def among(self, items: Any) -> Array:
         return self.first.among(items) * self.second.among(items)
@@ -132,6 +138,8 @@ class Normalized(_Wrapped):
     >>> Normalized(Linear())([[3.0, 0.0], [1.0, 1.0]]).round(3).tolist()
     [[1.0, 0.707], [0.707, 1.0]]
     """
+
+    positive: ClassVar[bool] = True
 
     def among(self, items: Any) -> Array:
         length = np.sqrt(self.kernel.diagonal(items))
@@ -178,6 +186,8 @@ class Centered(_Wrapped):
     >>> Centered(Linear())([[1.0], [3.0]]).tolist()
     [[1.0, -1.0], [-1.0, 1.0]]
     """
+
+    positive: ClassVar[bool] = True
 
     training: Any = field(default=None, repr=False)  # items
     shares: Array | None = field(default=None, repr=False)  # weights of the items, of sum 1

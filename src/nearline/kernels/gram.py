@@ -9,8 +9,8 @@ from nearline._arrays.design import Array
 from nearline.kernels._base import Kernel
 from nearline.kernels.blocks import blocks
 from nearline.kernels.landmarks import Landmarks, spanning
-from nearline.kernels.precomputed import implausible, symmetric
-from nearline.kernels.psd import ROUNDED, is_psd
+from nearline.kernels.precomputed import symmetric
+from nearline.kernels.psd import ROUNDED, is_indefinite, is_psd
 
 MEMORY = 1 << 32  # bytes that a Gram matrix may take
 PROBES = 4  # random vectors on which a factor is compared with its matrix
@@ -72,18 +72,18 @@ class Gram:
                 f"raise memory{',' if instead else ' or'} take fewer rows{f', or {instead}' if instead else ''}."
             )
 
-    def among(self, items: Any) -> Array:
+    def among(self, items: Any, *, checked: bool = True) -> Array:
         """The matrix of these items, or of the same in another order or precision.
 
         Its diagonal bounds it, k(x, x')^2 <= k(x, x) k(x', x'), and must not overflow the precision of the items, in which
-        scores are computed.
+        scores are computed. Unless the kernel is known to be positive semi-definite, the matrix is ``checked`` to be so.
         """
         with np.errstate(over="ignore", invalid="ignore"):
             K = symmetric(items) if self.given else self.kernel.among(items)
             own = np.diagonal(K).astype(np.float32 if self.items.dtype == np.float32 else K.dtype)
         if not np.isfinite(own).all():
             raise ValueError(self._overflow)
-        if self.given and implausible(K):
+        if checked and not self.kernel.known_positive and is_indefinite(K):
             _refuse_indefinite(K)
         return K
 

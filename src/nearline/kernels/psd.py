@@ -8,6 +8,9 @@ import numpy as np
 from nearline._arrays.design import Array
 
 ROUNDED = {"float16": 1e-2, "float32": 1e-5}  # what counts as rounding of a matrix that comes in few digits
+EXACT = 1e-10  # the same of one in float64
+FACTORED = 1000  # rows of a matrix up to which a factorization is cheap
+STEPS = 12  # of Lanczos for larger ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +74,7 @@ def is_psd(K: Any, tol: float | None = None) -> PSDCheck:
     from scipy.linalg import eigh
 
     K = np.asarray(K)
-    tol = ROUNDED.get(K.dtype.name, 1e-10) if tol is None else tol
+    tol = ROUNDED.get(K.dtype.name, EXACT) if tol is None else tol
     K = K.astype(np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(
@@ -94,3 +97,39 @@ def is_psd(K: Any, tol: float | None = None) -> PSDCheck:
     smallest = float(values[0])
     witness = np.asarray(vectors[:, 0]) if smallest < -limit else None
     return PSDCheck(smallest, witness, asymmetry, place, limit)
+
+
+def is_indefinite(K: Array) -> bool:
+    """Whether v^T K v < 0, beyond rounding, was found for some v: cheaper than :func:`is_psd`, for symmetric matrices.
+
+    Small matrices are factorized, which finds any; of large ones only the directions of some steps of Lanczos are looked at.
+    """
+    scale = float(np.abs(K).max(initial=0.0))
+    if not 0 < scale < np.inf:
+        return False
+    rounded, K = ROUNDED.get(K.dtype.name, EXACT), K / K.dtype.type(scale)  # so that squares cannot overflow
+    limit = rounded * float(np.linalg.norm(K))
+    if len(K) > FACTORED:
+        return _smallest_seen(K) < -limit
+    from scipy.linalg.lapack import dpotrf
+
+    shifted = K.astype(np.float64)
+    shifted[np.diag_indices(len(K))] += limit
+    return bool(dpotrf(shifted, lower=1, clean=0, overwrite_a=1)[1] > 0)
+
+
+def _smallest_seen(K: Array) -> float:
+    """The smallest v^T K v over unit vectors of a Krylov space, an upper bound of the smallest eigenvalue."""
+    Q = np.zeros((STEPS, len(K)))
+    v = np.random.default_rng(0).normal(size=len(K))
+    products = np.zeros_like(Q)
+    for i in range(STEPS):
+        for _ in range(2):  # twice is enough
+            v = v - Q[:i].T @ (Q[:i] @ v)
+        length = float(np.linalg.norm(v))
+        if not length > 0:
+            break
+        Q[i] = v / length
+        products[i] = v = K @ Q[i].astype(K.dtype, copy=False)
+    T = Q @ products.T
+    return float(np.linalg.eigvalsh(0.5 * (T + T.T))[0])

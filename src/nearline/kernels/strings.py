@@ -52,6 +52,8 @@ class Spectrum(StringKernel):
     array([[2.]])
     """
 
+    positive: ClassVar[bool] = True
+
     n: int = 3
     up_to: bool = False
 
@@ -91,6 +93,8 @@ class Subsequence(StringKernel):
     array([[0.140625, 0.0625  ],
            [0.0625  , 0.140625]])
     """
+
+    positive: ClassVar[bool] = True
 
     remedy: ClassVar[str] = "take a smaller decay or length"
     length: int = 3

@@ -53,6 +53,8 @@ class Subtree(TreeKernel):
            [1., 3.]])
     """
 
+    positive: ClassVar[bool] = True
+
     decay: float = 1.0
     leaves: bool = False
 
@@ -102,6 +104,8 @@ class SubsetTree(TreeKernel):
     >>> SubsetTree(decay=1.0)(["(NP (D a) (N cat))"], ["(NP (D a) (N cat))", "(NP (D a) (N dog))"])
     array([[6., 3.]])
     """
+
+    positive: ClassVar[bool] = True
 
     decay: float = 0.4
     leaves: bool = False

@@ -1,7 +1,7 @@
 """Kernels of vectors: linear, polynomial, Gaussian."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class Linear(Kernel):
     >>> Linear()([[1.0, 2.0], [0.0, 1.0]]).tolist()
     [[5.0, 2.0], [2.0, 1.0]]
     """
+
+    positive: ClassVar[bool] = True
 
     def among(self, items: Any) -> Array:
         return mirrored(lower_products(items))
@@ -66,6 +68,8 @@ class Polynomial(Kernel):
     >>> Polynomial(degree=2, offset=0.0)([[1.0, 2.0]], [[3.0, 1.0]]).tolist()
     [[25.0]]
     """
+
+    positive: ClassVar[bool] = True
 
     degree: int = 3
     offset: float = 1.0
@@ -115,6 +119,8 @@ class RBF(Kernel):
     >>> RBF("median").fitted(np.array([[0.0], [2.0]]))
     RBF(gamma=0.25)
     """
+
+    positive: ClassVar[bool] = True
 
     gamma: float | str = "scale"
 

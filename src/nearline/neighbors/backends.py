@@ -92,10 +92,10 @@ class Called(Backend):
 
 def choose_backend(X: Any, metric: Metric, algorithm: Any, memory: int) -> Backend:
     """The backend for rows X: a tree in low dimension, else exact search; what the caller asks for where given."""
-    algorithm = ours(algorithm)
+    given, algorithm = algorithm, ours(algorithm)
     if not (isinstance(algorithm, Approximate) or (isinstance(algorithm, str) and algorithm in ALGORITHMS)):
         raise ValueError(
-            f"Unknown algorithm {algorithm!r}: choose among {', '.join(map(repr, ALGORITHMS))} or Approximate(recall=0.95)."
+            f"Unknown algorithm {given!r}: choose among {', '.join(map(repr, ALGORITHMS))} or Approximate(recall=0.95)."
         )
     sparse = is_sparse(X) and metric.on_sparse
     if algorithm in ("auto", "exact"):

@@ -36,7 +36,7 @@ class Metric(Parametrized, ABC):
     whole: ClassVar[bool] = False  # whether the core measures rows of whole numbers as bytes
     least_row: ClassVar[float] = 0.0  # least largest value of a row, not zero, that lower bounds can do with
     in_tree: ClassVar[bool] = False  # whether a k-d tree serves it: then it has a `power`
-    rows_of_tree: ClassVar[int] = 1_000  # from which on a tree pays (benchmarks/bench_tree.py)
+    rows_of_tree: ClassVar[int] = 1_000  # from which on a tree pays (python -m benchmarks tree)
     in_graph: ClassVar[bool] = False  # whether graphs of approximate search serve it
     by_product: ClassVar[bool] = False  # whether these link rows of large inner products, not near ones
 

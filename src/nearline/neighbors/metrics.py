@@ -4,6 +4,7 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from nearline import _core
+from nearline._records.habits import ours
 from nearline.neighbors.given import Function, PrecomputedDistances
 from nearline.neighbors.lengths import Euclidean, LInfinity, Lq, Manhattan, SquaredL2
 from nearline.neighbors.mahalanobis import Mahalanobis
@@ -38,8 +39,9 @@ def as_metric(metric: Any) -> Metric:
     """A metric by its name (scikit-learn's names too), as an object, or as a Python function."""
     if isinstance(metric, Metric):
         return _trusted(metric).plain()
-    if isinstance(metric, str) and ALIASES.get(metric, metric) in METRICS:
-        return METRICS[ALIASES.get(metric, metric)]
+    name = ours(metric) if isinstance(metric, str) else None
+    if name is not None and ALIASES.get(name, name) in METRICS:
+        return METRICS[ALIASES.get(name, name)]
     if callable(metric) and not isinstance(metric, type):
         return Function(metric)
     names = ", ".join(map(repr, [*METRICS, *ALIASES]))

@@ -25,7 +25,7 @@ MARGIN = 1e-9  # relative; what rounding does to the tree's distances is far les
 
 
 def tree_pays(n: int, D: int, metric: Metric) -> bool:
-    """Whether the tree is expected to beat exact search, build included (measured by benchmarks/bench_tree.py).
+    """Whether the tree is expected to beat exact search, build included (measured by python -m benchmarks tree).
 
     With 10,000 queries it is 1.5 to 12 times as fast for D = 1 to 3, about as fast for 4, and slower from 6 on.
     """

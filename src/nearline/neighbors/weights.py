@@ -149,5 +149,5 @@ def as_weights(weights: Any) -> VoteWeights:
         return FunctionWeights(weights)
     names = ", ".join(map(repr, WEIGHTS))
     raise ValueError(
-        f"Unknown weights {weights!r}: choose among {names}, an object such as Softmax(0.07), or a function of distances."
+        f"Unknown weights {weights!r}: choose among {names}, an object such as Temperature(0.07), or a function of distances."
     )

@@ -138,7 +138,8 @@ def _weights(sample: Sample) -> Any:
 def _contest(sample: Sample, *families: str) -> Any:
     import warnings
 
-    from nearline.selection.try_all import LeakageWarning, TryThemAll
+    from nearline.selection.folds import LeakageWarning
+    from nearline.selection.try_all import TryThemAll
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LeakageWarning)

@@ -14,7 +14,7 @@ def named(given: Any, known: dict[str, Named], kind: Any, what: str) -> Named:
     """The object of a name; objects of the right kind are given back as they are."""
     if isinstance(given, kind):
         return cast(Named, given)
-    name = ours(given)
+    name = "none" if given is None else ours(given)
     if not isinstance(name, str) or name not in known:
         raise ValueError(
             f"Unknown {what} {given!r}: choose one of {', '.join(map(repr, known))}, or give a {kind.__name__} object."

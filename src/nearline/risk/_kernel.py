@@ -12,6 +12,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._arrays.targets import row_weights
+from nearline._records.habits import translates_habits
 from nearline.kernels import Kernel, as_kernel
 from nearline.kernels.gram import MEMORY, Gram
 from nearline.losses import Loss
@@ -49,6 +50,7 @@ class KernelRisk(Objective):
     (True, 'smo', [-1.0, -1.0, 1.0, 1.0])
     """
 
+    @translates_habits
     def __init__(
         self,
         kernel: Kernel | str,
@@ -90,6 +92,11 @@ class KernelRisk(Objective):
     ) -> None:
         self._whole, self.rows = gram, np.arange(gram.n)
         self._take(gram.n, targets, loss, alpha, weights, bias, n_classes)
+        if n_classes is None and self.targets.ndim == 1 and (self.targets == self.targets[0]).all():
+            raise ValueError(
+                f"All {gram.n:,} targets are of one class, so that a kernel has nothing to tell apart: give items of another "
+                "class too, or set n_classes if classes without items are meant."
+            )
 
     def with_alpha(self, alpha: float | str) -> "KernelRisk":
         """The same risk at another strength, sharing all that does not depend on it."""

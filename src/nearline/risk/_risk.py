@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array, Design, as_design, is_sparse
+from nearline._records.habits import translates_habits
 from nearline.losses import Loss
 from nearline.regularizers import REGULARIZERS, Elastic, Regularizer, check_penalty
 from nearline.risk._certificate import dual_value, gradient_test
@@ -44,6 +45,7 @@ class Risk(Objective):
 
     _elastic: Elastic | None  # the penalty, if l1 and l2 say all about it
 
+    @translates_habits
     def __init__(
         self,
         X: Design,

@@ -1,6 +1,5 @@
 """Calibrated probabilities: the calibrator that serves rows left out best, or none."""
 
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -28,64 +27,16 @@ from nearline._records.kept import (
 )
 from nearline.estimators.base import Classifier, encoded
 from nearline.estimators.reduction import is_table
-from nearline.predictions import Known, Predictions, log_odds, log_of, log_probabilities_of
+from nearline.predictions import Known, Predictions, log_of, log_probabilities_of
 from nearline.selection.calibrators import CALIBRATORS, Isotonic, Sigmoid, TemperatureScaling
-from nearline.selection.folds import as_folds
+from nearline.selection.evidence import Evidence
+from nearline.selection.folds import Folds
 from nearline.selection.measures import log_loss
+from nearline.selection.splits import SPLITS, folds_by
 
 __all__ = ["CALIBRATORS", "CalibratedClassifier", "Isotonic", "Sigmoid", "TemperatureScaling"]
 
-# -log of the rounding of 1: beyond it 1 - p is not told from 1, and a log-odds is more rounding than evidence.
-MOST_LOG_ODDS = float(-np.log(np.finfo(np.float64).eps))
-
-
 WORTH = 1e-3  # of the log-loss that a calibrator must save to be worth having
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What a model says of rows, in the form that calibrators take."""
-
-    scores: Array  # (n,) or (n, C): log-posteriors, or the scores of a model without probabilities
-    probabilities: Array | None  # (n, C)
-
-    @classmethod
-    def of(cls, model: Any, X: Any) -> "Evidence":
-        if callable(getattr(model, "predict_proba", None)):
-            P = np.asarray(model.predict_proba(X))
-            return cls(np.maximum(log_probabilities_of(model, X), -MOST_LOG_ODDS), P)
-        if not callable(getattr(model, "decision_function", None)):
-            raise ValueError(
-                f"{type(model).__name__} has neither decision_function nor predict_proba, so that there is nothing to "
-                "calibrate: give a classifier that has one of them."
-            )
-        scores = np.asarray(model.decision_function(X), dtype=np.float64)
-        # Infinite scores are as good as very large ones, and have differences.
-        return cls(np.clip(scores, -1e100, 1e100), None)
-
-    @classmethod
-    def joined(cls, parts: "list[Evidence]") -> "Evidence":
-        chances = [part.probabilities for part in parts if part.probabilities is not None]
-        return cls(
-            np.concatenate([part.scores for part in parts]), np.concatenate(chances) if chances else None
-        )
-
-    def some(self, rows: Array) -> "Evidence":
-        return Evidence(self.scores[rows], None if self.probabilities is None else self.probabilities[rows])
-
-    def seen_by(self, calibrator: Any) -> Array:
-        """Log-odds of each class against the rest for calibrators that judge classes one by one, else the scores."""
-        if self.probabilities is None or not calibrator.against_the_rest or self.scores.shape[1] == 2:
-            return self.scores  # of two classes the difference is the log-odds
-        return np.clip(log_odds(self.scores), -MOST_LOG_ODDS, MOST_LOG_ODDS)
-
-    def calibrated(self, calibrator: Any) -> Array:
-        """Class probabilities (n, C); the model's own without a calibrator."""
-        if calibrator is None:
-            assert self.probabilities is not None
-            return self.probabilities
-        probabilities: Array = calibrator.probabilities(self.seen_by(calibrator))
-        return probabilities
 
 
 def _of_its_estimator(model: "CalibratedClassifier") -> None:
@@ -111,6 +62,7 @@ def _of_its_estimator(model: "CalibratedClassifier") -> None:
     estimator=Instance(BaseEstimator),
     method=OneOf(("auto", *CALIBRATORS)),
     folds=Plain(),
+    split=OneOf(SPLITS),
     random_state=Whole(),
     log_losses_=Mapping(Word(), Real(wild=True)),
     method_=OneOf(("none", *CALIBRATORS)),
@@ -133,8 +85,10 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
     estimator : a classifier with ``decision_function`` or ``predict_proba``.
     method : "auto", or the calibrator whatever it does to the log-loss: "temperature", one parameter, "sigmoid", two for
         each class, or "isotonic", a rising function for each class.
-    folds : a number (stratified, shuffled by ``random_state``), each row's fold number (where rows come in groups), or a
-        scikit-learn splitter.
+    folds : a number (shuffled by ``random_state``), "leave-one-out", each row's fold number, a list of pairs (training rows,
+        test rows), or a scikit-learn splitter.
+    split : how a number of folds divides the rows: "stratified" by class; "group", rows of one group together; or "time",
+        where rows are in the order of time. "auto" is by group where ``fit`` is given ``groups``.
 
     Attributes
     ----------
@@ -158,11 +112,18 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
     """
 
     def __init__(
-        self, estimator: Any, *, method: str = "auto", folds: Any = 5, random_state: int = 0
+        self,
+        estimator: Any,
+        *,
+        method: str = "auto",
+        folds: Any = 5,
+        split: str = "auto",
+        random_state: int = 0,
     ) -> None:
         self.estimator = estimator
         self.method = method
         self.folds = folds
+        self.split = split
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -170,8 +131,11 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
         tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit clones on the folds, the calibrator to their scores, and the estimator to all rows; weights go to all three."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Fit clones on the folds, the calibrator to their scores, and the estimator to all rows; weights go to all three.
+
+        ``groups``: rows of one group stay together in a number of folds.
+        """
         methods = [*CALIBRATORS] if self.method == "auto" else [self.method]
         if not set(methods) <= set(CALIBRATORS):
             raise ValueError(f"Unknown method {self.method!r}: choose among auto, {', '.join(CALIBRATORS)}.")
@@ -179,9 +143,10 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
         y = _check_y(y, estimator=self)
         check_consistent_length(X, y)
         self.classes_, codes = encoded(y)
-        self._check_classes(codes)
+        self._check_classes(codes, groups)
         weights = None if sample_weight is None else self._checked_weights(X, sample_weight)
-        left_out, parts = self._left_out(X, y, codes, weights)
+        drawn = folds_by(self.split, self.folds, codes, groups, self.random_state)
+        left_out, parts = self._left_out(X, y, codes, weights, drawn)
         evidence = Evidence.joined(parts)
         own = None if weights is None else weights[left_out]
         folds = np.repeat(np.arange(len(parts)), [len(part.scores) for part in parts])
@@ -195,11 +160,11 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
         return self
 
     def _left_out(
-        self, X: Any, y: Array, codes: Array, weights: Array | None
+        self, X: Any, y: Array, codes: Array, weights: Array | None, folds: Folds
     ) -> tuple[Array, list[Evidence]]:
         """Row numbers, fold by fold, and what a model of the other folds says of them."""
         rows, parts = [], []
-        for train, test in as_folds(self.folds, codes, random_state=self.random_state):
+        for train, test in folds:
             missing = np.setdiff1d(codes, codes[train])
             if len(missing):
                 raise ValueError(
@@ -256,14 +221,15 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
             )
         return check_weights(sample_weight, X)
 
-    def _check_classes(self, codes: Array) -> None:
+    def _check_classes(self, codes: Array, groups: Any) -> None:
         counts = np.bincount(codes)
         if len(counts) < 2:
             raise ValueError(
                 f"CalibratedClassifier needs at least 2 classes, but y has 1 class: {self.classes_.tolist()[0]!r}. "
                 "Give rows of another class too."
             )
-        if isinstance(self.folds, (int, np.integer)) and counts.min() < self.folds:
+        by_class = self.split == "stratified" or (self.split == "auto" and groups is None)
+        if by_class and isinstance(self.folds, (int, np.integer)) and counts.min() < self.folds:
             raise ValueError(
                 f"folds={self.folds}, but class {self.classes_.tolist()[int(counts.argmin())]!r} has {counts.min()} "
                 "row(s) only: give fewer folds or more rows of it."

@@ -37,7 +37,7 @@ def _folds(codes: Array, groups: Any, split: Split) -> Folds:
     if split.kind == "group":
         most = len(np.unique(groups))
     found = []
-    for train, test in split.folds(codes, groups, min(n_folds, most)):
+    for train, test in split.folds(codes, groups, min(n_folds, most), quietly=True):
         known = np.isin(codes[test], codes[train])
         lacking = np.setdiff1d(codes, codes[np.concatenate([train, test[~known]])])
         more = np.flatnonzero(np.isin(codes, lacking))  # in time: classes that come later

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import _safe_split
 
 from nearline._arrays.design import Array, is_sparse
 from nearline._arrays.validation import check_array, indexable
+from nearline._records.habits import translates_habits
 from nearline.estimators import KNeighborsClassifier, LinearClassifier
 from nearline.estimators.base import encoded
 from nearline.estimators.neighbors_base import check_whole
@@ -24,7 +25,7 @@ from nearline.selection.families.paths import Path
 from nearline.selection.folds import Folds
 from nearline.selection.input import checked_labels
 from nearline.selection.scoring import Scorer, scorers_for
-from nearline.selection.splits import as_split, checked_groups
+from nearline.selection.splits import folds_by
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class Curve:
     scoring: str
 
 
+@translates_habits
 def cross_validate(
     model: Any,
     X: Any,
@@ -94,6 +96,7 @@ def cross_validate(
     )
 
 
+@translates_habits
 def repeated(
     model: Any,
     X: Any,
@@ -162,6 +165,7 @@ def compare(a: FoldScores, b: FoldScores, scoring: str | None = None) -> TTest:
     return corrected_t_test(a.scores[name] - b.scores[name], a.test_to_train)
 
 
+@translates_habits
 def learning_curve(
     model: Any,
     X: Any,
@@ -203,6 +207,7 @@ def learning_curve(
     return Curve("training rows", numbers, test_scores, train_scores, task.scorers[0].title)
 
 
+@translates_habits
 def capacity_curve(
     model: Any,
     X: Any,
@@ -252,7 +257,7 @@ class _Task:
     codes: Array
     classes: Array
     scorers: list[Scorer]
-    groups: Array | None
+    groups: Any
     positive: Any
 
     @classmethod
@@ -267,7 +272,7 @@ class _Task:
             codes,
             classes,
             scorers,
-            None if groups is None else checked_groups(groups, len(codes)),
+            groups,
             positive,
         )
 
@@ -276,7 +281,8 @@ class _Task:
             raise ValueError(f"repeats must be a whole number >= 1, got {repeats!r}.")
         drawn: list[Folds] = []
         for r in range(repeats):
-            drawn.append(as_split(split, self.groups, random_state + r).folds(self.codes, self.groups, folds))
+            found = folds_by(split, folds, self.codes, self.groups, random_state + r)
+            drawn.append(found.learnable(self.codes))
             if r == 1 and all(np.array_equal(a[1], b[1]) for a, b in zip(drawn[0], drawn[1])):
                 raise ValueError(
                     "These folds are the same in every draw, so repeating them adds nothing: take repeats=1, or folds that "

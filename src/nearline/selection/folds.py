@@ -63,8 +63,8 @@ class Folds:
             return min(len(train) for train, _ in self.pairs)
         return int(self.n_rows - np.bincount(self.numbers).max())
 
-    def learnable(self, codes: Array) -> "Folds":
-        """Those with at least two classes to learn from."""
+    def learnable(self, codes: Array, *, quietly: bool = False) -> "Folds":
+        """Those with at least two classes to learn from; that others are left out is said."""
         if self.numbers is not None and _classes_outside(self.numbers, codes, len(self)) > 1:
             return self
         kept = [(train, test) for train, test in self if len(np.unique(codes[train])) > 1]
@@ -73,7 +73,24 @@ class Folds:
                 f"A mean with its deviation needs at least 2 folds with 2 classes to learn from, got {len(kept)}: give "
                 "more rows, or other folds."
             )
-        return self if len(kept) == len(self) else Folds.of(kept, self.n_rows)
+        if len(kept) == len(self):
+            return self
+        if not quietly:
+            warnings.warn(
+                f"{len(self) - len(kept)} of {len(self)} folds have only one class to learn from and are left out: "
+                f"scores are of {len(kept)} folds.",
+                stacklevel=4,
+            )
+        return Folds.of(kept, self.n_rows)
+
+    def torn(self, groups: Array) -> Array:
+        """Groups (as numbers) that a fold has on both sides, so that rows like those left out are trained on."""
+        if self.numbers is None:
+            both = [np.intersect1d(groups[train], groups[test]) for train, test in self.pairs]
+            return np.unique(np.concatenate([*both, np.empty(0, groups.dtype)]))
+        together = np.unique(np.column_stack([groups, self.numbers]), axis=0)[:, 0]
+        values, counts = np.unique(together, return_counts=True)
+        return np.asarray(values[counts > 1])
 
     def split(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[tuple[Array, Array]]:
         """The pairs, for scikit-learn."""
@@ -82,6 +99,22 @@ class Folds:
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """How many, for scikit-learn."""
         return len(self)
+
+
+class LeakageWarning(UserWarning):
+    """The data may tell the answer in a way that new data will not."""
+
+
+def warn_of_torn(folds: Folds, groups: Array) -> None:
+    """Say that folds tear groups, which were given to stay together."""
+    torn = len(folds.torn(groups))
+    if torn:
+        warnings.warn(
+            f"{torn:,} of {len(np.unique(groups)):,} groups are trained on and tested in one fold: scores are too good for "
+            "groups never seen. Give folds that keep groups together (a number, or scikit-learn's StratifiedGroupKFold).",
+            LeakageWarning,
+            stacklevel=5,  # who called the function that was given the folds
+        )
 
 
 def as_folds(
@@ -192,8 +225,15 @@ def _listed(folds: Any) -> list[Any]:
 
 
 def _checked(pair: Any, n: int) -> tuple[Array, Array]:
-    """Row numbers from row numbers or masks: both parts have rows, all of the data, and none in common."""
+    """Row numbers from row numbers or masks: both parts have rows, each once, all of the data, and none in common."""
     train, test = (_row_numbers(part, n) for part in pair)
+    for part, what in ((train, "training"), (test, "test")):
+        counts = np.bincount(part, minlength=1)
+        if counts.max() > 1:
+            raise ValueError(
+                f"Row number {int(counts.argmax())} is {counts.max()} times among the {what} rows of a fold: give each row "
+                "once (sample weights say that a row counts more)."
+            )
     common = np.zeros(n, dtype=bool)
     common[train] = True
     twice = int(np.count_nonzero(common[test]))

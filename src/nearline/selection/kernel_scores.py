@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.habits import translates_habits
 from nearline.estimators import KernelLeastSquares, KernelLogisticRegression, KernelSVM
 from nearline.estimators.base import encoded
 from nearline.kernels import RBF, Kernel, as_kernel
@@ -53,6 +54,7 @@ class KernelScores:
         return [edge for edge in found if edge is not None]
 
 
+@translates_habits
 def kernel_scores(
     machine: Any,
     X: Any,

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nearline._arrays.design import Array, Design
+from nearline._records.habits import translates_habits
 from nearline._records.words import worded
 from nearline.losses import Loss
 from nearline.regularizers import Regularizer
@@ -21,6 +22,7 @@ class Coefficients(NamedTuple):
     b: Array  # (n_alphas, K)
 
 
+@translates_habits
 def path(
     X: Design,
     y: Any,

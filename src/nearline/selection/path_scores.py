@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from nearline._arrays.design import Array, is_sparse
 from nearline._arrays.validation import indexable
 from nearline._parallel.tiles import side_by_side, steps
+from nearline._records.habits import translates_habits
 from nearline.estimators.base import encoded
 from nearline.estimators.linear import LinearClassifier
 from nearline.selection.edges import ROUNDS, Axis, Edge, edge_of, equally_best
@@ -68,6 +69,7 @@ class PathScores:
         return PathScores(alphas[order], scores[order], gaps[order], self.given)
 
 
+@translates_habits
 def path_scores(
     model: LinearClassifier,
     X: Any,

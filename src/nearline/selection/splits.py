@@ -8,7 +8,7 @@ from sklearn.model_selection import GroupShuffleSplit
 
 from nearline._arrays.design import Array
 from nearline._records.words import many, worded
-from nearline.selection.folds import Folds, as_folds
+from nearline.selection.folds import Folds, as_folds, warn_of_torn
 
 SPLITS = ("auto", "stratified", "group", "time")
 
@@ -72,11 +72,10 @@ class Split:
         parts = [rng.permutation(np.flatnonzero(codes == c))[:size] for c, size in enumerate(sizes)]
         return np.concatenate(parts)
 
-    def folds(self, codes: Array, groups: Array | None, folds: Any) -> Folds:
+    def folds(self, codes: Array, groups: Array | None, folds: Any, *, quietly: bool = False) -> Folds:
         """Folds with at least two classes to learn from."""
-        return as_folds(
-            folds, codes, split=self.kind, groups=groups, random_state=self.random_state
-        ).learnable(codes)
+        drawn = as_folds(folds, codes, split=self.kind, groups=groups, random_state=self.random_state)
+        return drawn.learnable(codes, quietly=quietly)
 
 
 def _no_test() -> str:
@@ -115,8 +114,14 @@ def checked_groups(groups: Any, n: int) -> Array:
 def folds_by(
     split: str, folds: Any, y: Array, groups: Any, random_state: int, *, labels: bool = True
 ) -> Folds:
-    """Folds as functions take them: split by name, groups as they come; targets that are no labels are not stratified."""
+    """Folds as functions take them: split by name, groups as they come; targets that are no labels are not stratified.
+
+    Groups that the folds tear are said.
+    """
     known = None if groups is None else checked_groups(groups, len(y))
     kind = as_split(split, known, random_state).kind
     kind = kind if labels or kind != "stratified" else "plain"
-    return as_folds(folds, y, split=kind, groups=known, random_state=random_state)
+    drawn = as_folds(folds, y, split=kind, groups=known, random_state=random_state)
+    if known is not None:
+        warn_of_torn(drawn, known)
+    return drawn

@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from nearline._arrays.design import Array
 from nearline._arrays.validation import check_array, indexable
+from nearline._records.habits import translates_habits
 from nearline.estimators.base import encoded
 from nearline.estimators.neighbors_base import ROWS
 from nearline.neighbors.ballots import as_boundary
@@ -27,6 +28,7 @@ from nearline.selection.splits import folds_by
 from nearline.selection.sweep_result import Sweep
 
 
+@translates_habits
 def sweep(
     X: Any,
     y: Any,

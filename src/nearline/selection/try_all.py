@@ -29,7 +29,7 @@ from nearline.selection.contest import Contest, Rules
 from nearline.selection.cross_fitting import cross_fitted, gives_probabilities
 from nearline.selection.families import families
 from nearline.selection.fold_data import TrainingRows, fitting_weights
-from nearline.selection.folds import Folds
+from nearline.selection.folds import Folds, LeakageWarning
 from nearline.selection.input import NUMERIC, check_classes, check_options, checked_rows
 from nearline.selection.last_fit import Fitted, fit_after_interrupt, last_fit
 from nearline.selection.leaderboard import Entry, Leaderboard, right_rows
@@ -55,10 +55,6 @@ NAMES = "representation__asnumbers__columns"  # where a chain keeps the names of
 
 class InterruptedFitWarning(UserWarning):
     """The contest was interrupted, and the chosen candidate was not fitted."""
-
-
-class LeakageWarning(UserWarning):
-    """The data may tell the answer in a way that new data will not."""
 
 
 class TimeLimitError(ValueError):
@@ -259,7 +255,7 @@ class TryThemAll(TranslatesHabits, ClassifierMixin, BaseEstimator):
             )
         if self._split.kind == "stratified":
             return n_folds
-        return self._split.folds(codes, groups, n_folds)
+        return self._split.folds(codes, groups, n_folds, quietly=True)
 
     def _lock(self, X: Any, y: Array, groups: Any, weights: Any) -> None:
         """Divide the rows, before anything else looks at them."""

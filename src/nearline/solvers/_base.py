@@ -13,6 +13,7 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline._parallel.stopping import checkpoint
 from nearline._parallel.tiles import single_threaded_blas
+from nearline._records.habits import translates_habits
 from nearline._records.kept import Instance, Numbers, OneOf, OrNone, Real, Whole, Word, kept
 from nearline.risk import KernelRisk, Objective, Risk
 from nearline.risk.params import Params
@@ -126,6 +127,7 @@ ENDED = (Status.CONVERGED, Status.PRECISION, Status.LIMITED_PRECISION)
 Callback = Callable[[int, State], None]
 
 
+@translates_habits
 def minimize(
     risk: Risk | KernelRisk,
     solver: "Method[Any] | str" = "auto",

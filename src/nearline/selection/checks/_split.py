@@ -7,6 +7,7 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline._records.words import worded
 from nearline.selection.checks._case import Case, Concerned, Finding, listed
+from nearline.selection.folds import Folds
 
 GROUPS, RARE, UNSEEN = "groups-split", "rare-class", "unseen-class"
 
@@ -89,10 +90,8 @@ def _classes(labels: Sequence[object]) -> str:
 def _torn(case: Case, groups: Array) -> tuple[Array, str]:
     """Groups that the folds tear, or will if they are drawn row by row."""
     if case.folds is not None:
-        torn = [np.intersect1d(groups[train], groups[left_out]) for train, left_out in case.folds]
-        return np.unique(
-            np.concatenate([*torn, np.empty(0, np.intp)])
-        ), "are trained on and tested in one fold"
+        torn = Folds(len(groups), None, case.folds).torn(groups)
+        return torn, "are trained on and tested in one fold"
     if "group" in case.split or case.split == "time":
         return np.empty(0, np.intp), ""
     values, counts = np.unique(groups, return_counts=True)
