@@ -61,8 +61,6 @@ AGREE_TO_TOL = dict.fromkeys(
 # Checks that a model fails for a good reason.
 REASONS = {
     "KernelSVM": AGREE_TO_TOL,
-    "KernelClassifier": AGREE_TO_TOL,
-    "KernelLogisticRegression": AGREE_TO_TOL,
     "MultinomialNB": {
         "check_decision_proba_consistency": "the check's rows are negative, which counts cannot be"
     },

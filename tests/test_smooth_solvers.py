@@ -19,7 +19,7 @@ from nearline.solvers._preconditioner import precondition
 from nearline.solvers._sampling import representative_rows
 
 SMOOTH = [name for name, loss in LOSSES.items() if loss.smooth and loss.refusal is None]
-SECOND_ORDER = ["newton", "irls", "newton-cg", "preconditioned-lbfgs"]
+SECOND_ORDER = ["newton", "irls", "newton-cg", "block-newton", "preconditioned-lbfgs"]
 FAST = ["lbfgs", "conjugate-gradient", *SECOND_ORDER]
 
 

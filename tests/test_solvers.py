@@ -98,7 +98,9 @@ def test_losses_that_are_not_to_be_minimized(loss):
 
 
 @pytest.mark.parametrize("loss", ["logistic", "softmax"])
-@pytest.mark.parametrize("solver", ["auto", "lbfgs", "newton", "irls", "newton-cg", "conjugate-gradient"])
+@pytest.mark.parametrize(
+    "solver", ["auto", "lbfgs", "newton", "irls", "newton-cg", "block-newton", "conjugate-gradient"]
+)
 def test_no_finite_minimizer_is_said(loss, solver):
     """D14: separated rows without a penalty end in a proof, not in huge weights."""
     X = np.array([[0.0, 1.0], [1.0, 0.5], [3.0, 1.0], [4.0, 0.0]])
@@ -161,7 +163,10 @@ def test_wild_scales_and_offsets_converge(loss):
     scale, offset = np.array([1e-4, 1.0, 1e2, 1e4]), np.array([0.0, 1e2, -1e4, 1e5])
     wild = X * scale + offset
     risk = Risk(wild, targets, loss=loss, alpha=1e-3)
-    solutions = {name: minimize(risk, name, tol=1e-5) for name in ("auto", "lbfgs", "newton-cg", "newton")}
+    solutions = {
+        name: minimize(risk, name, tol=1e-5)
+        for name in ("auto", "lbfgs", "newton-cg", "newton", "block-newton")
+    }
     assert all(s.converged for s in solutions.values()), {n: (s.status, s.gap) for n, s in solutions.items()}
     values = [s.value for s in solutions.values()]
     assert max(values) - min(values) <= 2e-5 * risk.null_value

@@ -33,7 +33,8 @@ from nearline import Risk, minimize
 rng = np.random.default_rng(0)
 dense = rng.normal(size=(3000, 150)).astype(np.float32)
 sparse = random_sparse(2000, 15000, density=0.01, format="csr", rng=rng)
-for name, X in (("dense", dense), ("sparse", sparse)):
+little = rng.normal(size=(2000, 40))
+for name, X in (("dense", dense), ("sparse", sparse), ("little", little)):
     y = rng.integers(0, 4, X.shape[0])
     for case in {CASES}:
         loss, regularizer, solver = case
@@ -57,7 +58,7 @@ def test_same_bits_for_any_number_of_threads():
     """All threads of the core and of BLAS are set by the environment, before either is loaded."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NEARLINE_NUM_THREADS")
     one, two, three = (python(FIT, **dict.fromkeys(names, n)).splitlines() for n in "123")
-    assert len(one) == 2 * len(CASES)
+    assert len(one) == 3 * len(CASES)
     assert two == one
     assert three == one
 

@@ -188,6 +188,7 @@ void bind_pass(nb::module_& m) {
     bind_gradients<double>(m);
     bind_row_sums(m);
     bind_sparse_pass(m);
+    bind_newton(m);
 }
 
 }  // namespace nearline

@@ -48,4 +48,7 @@ inline Rows rows_of(const AnyTable& scores, const Targets& targets, const Number
     return rows_of(targets, weights, scores.shape(1), loss, curved);
 }
 
+// Steps of Newton's method, which are made of passes.
+void bind_newton(nb::module_& m);
+
 }  // namespace nearline

@@ -27,14 +27,18 @@ class PaddedRows {
           stride((width + kLanes<T> - 1) / kLanes<T> * kLanes<T>),
           data_(kRows * stride) {}
 
-    void read(const DenseRows<T>& X, std::size_t first) {
+    // shift: what is subtracted from each feature, null for nothing
+    template <class In>
+    void read(const DenseRows<In>& X, std::size_t first, const double* shift) {
         n_rows = std::min(kRows, X.n_rows - first);
         parallel_for((n_rows + kTile - 1) / kTile, 1.0 * n_rows * stride, [&](std::size_t tile) {
             for (std::size_t r = tile * kTile; r < (tile + 1) * kTile; ++r) {
                 T* row = data_.get() + r * stride;
                 std::fill_n(row, stride, T{});
                 if (r >= n_rows) continue;
-                std::copy_n(X.x + (first + r) * X.n_features, X.n_features, row);
+                const In* x = X.x + (first + r) * X.n_features;
+                for (std::size_t j = 0; j < X.n_features; ++j)
+                    row[j] = static_cast<T>(shift == nullptr ? x[j] : x[j] - shift[j]);
                 row[X.n_features] = T{1};
             }
         });
@@ -47,15 +51,17 @@ class PaddedRows {
     Buffer<T> data_;
 };
 
-// out (M, P, P), P = D + 1, += the Gram matrices of the weightings h (n, M). The upper triangle is computed.
-template <class T>
-void add_weighted_grams(const DenseRows<T>& X, const double* h, std::size_t M, T* out) {
+// out (M, P, P), P = D + 1, += the Gram matrices of the weightings h (n, M), of X less a shift of its
+// features. The upper triangle is computed.
+template <class T, class In>
+void add_weighted_grams(const DenseRows<In>& X, const double* h, std::size_t M, T* out,
+                        const double* shift = nullptr) {
     constexpr std::size_t kBand = 4 * kMostClasses;  // rows of a matrix that a task owns
     PaddedRows<T> rows(X.n_features);
     const std::size_t P = rows.width, n_bands = (P + kBand - 1) / kBand;
     Buffer<T> weights(M * PaddedRows<T>::kRows);
     for (std::size_t first = 0; first < X.n_rows; first += PaddedRows<T>::kRows) {
-        rows.read(X, first);
+        rows.read(X, first, shift);
         for (std::size_t m = 0; m < M; ++m)
             for (std::size_t r = 0; r < PaddedRows<T>::kRows; ++r)
                 weights[m * PaddedRows<T>::kRows + r] =

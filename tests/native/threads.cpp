@@ -11,6 +11,7 @@
 #include "kernel_entries.hpp"
 #include "neighbor_search.hpp"
 #include "neighbor_sparse.hpp"
+#include "newton.hpp"
 #include "pass_dense.hpp"
 #include "pass_sparse.hpp"
 #include "smo.hpp"
@@ -61,6 +62,35 @@ Numbers passes() {
     gradient.insert(gradient.end(), grams.begin(), grams.end());
     gradient.insert(gradient.end(), scores.begin(), scores.end());
     return gradient;
+}
+
+// Steps of Newton's method from zero, of separate and of joint scores.
+Numbers newton_steps() {
+    const std::vector<std::int32_t> targets = classes();
+    const Numbers weights(kRows, 1.0), mean(kFeatures, 0.01);
+    Numbers found;
+    for (const char* loss : {"squared-hinge", "softmax"}) {
+        const Rows rows{targets.data(), weights.data(), kRows, kClasses, &core_loss(loss)};
+        const SmoothRisk<double> risk{{X.data(), kRows, kFeatures}, rows, mean.data(), 1e-3, 1.0 * kRows};
+        Numbers params(risk.size(), 0.0), scores(kRows * kClasses), gradient(risk.size());
+        double value = risk.at(params.data(), scores.data(), gradient.data());
+        for (int k = 0; k < 4; ++k) {
+            Numbers direction(risk.size()), next(risk.size()), next_gradient(risk.size());
+            const TileSource at{nullptr, scores.data()};
+            Numbers next_scores(scores.size());
+            const NewtonStep<double> step(risk, params.data(), at, gradient.data(), value, 1e-14,
+                                          direction.data(), next.data(), next_scores.data(),
+                                          next_gradient.data());
+            if (!step.good) break;
+            params.swap(next);
+            scores.swap(next_scores);
+            gradient.swap(next_gradient);
+            value = step.data_loss + step.penalty;
+            found.push_back(value);
+        }
+        found.insert(found.end(), params.begin(), params.end());
+    }
+    return found;
 }
 
 struct Sparse {
@@ -179,9 +209,13 @@ Numbers errors() {
 }  // namespace
 
 int main() {
-    const std::pair<const char*, std::function<Numbers()>> paths[] = {
-        {"passes", passes},   {"sparse passes", sparse_passes}, {"neighbors", neighbors_of_rows},
-        {"strings", strings}, {"machines", machines},           {"errors", errors}};
+    const std::pair<const char*, std::function<Numbers()>> paths[] = {{"passes", passes},
+                                                                      {"Newton steps", newton_steps},
+                                                                      {"sparse passes", sparse_passes},
+                                                                      {"neighbors", neighbors_of_rows},
+                                                                      {"strings", strings},
+                                                                      {"machines", machines},
+                                                                      {"errors", errors}};
     for (const auto& [name, run] : paths) {
         thread_limit.store(1);
         const Numbers alone = run();

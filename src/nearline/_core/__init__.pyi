@@ -286,6 +286,25 @@ def sparse_moments(
 ) -> None:
     """Weighted mean of each feature and sum_i s_i (x_i - mean)^2."""
 
+def newton_step(
+    X: Array,
+    mean: Array | None,
+    targets: Array,
+    weights: Array,
+    loss: str,
+    l2: float,
+    noise: float,
+    params: Array,
+    scores: Array,
+    gradient: Array,
+    value: float,
+    direction: Array,
+    next: Array,
+    next_scores: Array,
+    next_gradient: Array,
+) -> tuple[bool, float, float]:
+    """A Newton step on mean loss + (l2/2) |W|^2 at full length: is it good, its mean loss, its penalty."""
+
 def compressed_fault(indptr: Array, indices: Array, n_columns: int) -> tuple[str, int, int]:
     """The first fault of a CSR matrix: what ('' none, 'order' columns do not rise), where, and the number."""
 

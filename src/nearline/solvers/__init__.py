@@ -11,6 +11,7 @@ from nearline.solvers._base import (
 )
 from nearline.solvers._goal import Goal
 from nearline.solvers._state import State, Status
+from nearline.solvers.block_newton import BlockNewton
 from nearline.solvers.choice import RULES, SOLVERS, choose, others, preference
 from nearline.solvers.closed_form import ClosedForm, RidgeFactorization
 from nearline.solvers.coordinate_descent import CoordinateDescent
@@ -33,6 +34,7 @@ __all__ = [
     "SGD",
     "SMO",
     "SOLVERS",
+    "BlockNewton",
     "ClosedForm",
     "ConjugateGradient",
     "ConvergenceWarning",

@@ -8,6 +8,7 @@ from nearline.solvers._base import (
     Solver,
     first_willing,
 )
+from nearline.solvers.block_newton import BlockNewton
 from nearline.solvers.closed_form import ClosedForm
 from nearline.solvers.coordinate_descent import CoordinateDescent
 from nearline.solvers.dual import DualCoordinateDescent
@@ -30,6 +31,7 @@ SOLVERS: dict[str, Solver] = {
         Newton(),
         IRLS(),
         NewtonCG(),
+        BlockNewton(),
         ConjugateGradient(),
         LBFGS(),
         PreconditionedLBFGS(),
@@ -49,6 +51,9 @@ RULES: dict[str, Solver] = {rule.name: rule for rule in (PerceptronRule(),)}
 
 
 WEAK = 2.0  # alpha times the rows' weight, up to which sweeps over the dual of a hinge crawl
+LITTLE = (
+    3e7  # multiplications to form and factor the Hessian's blocks, up to which Newton's steps are fastest
+)
 FEW_STEPS = 8  # of such sweeps, after which another solver goes on
 
 
@@ -61,7 +66,14 @@ def preference(risk: Risk, relative_to: str = "risk") -> list[Solver]:
     # end (logistic) beside a bias: no row is ever done, and they must close in on it step by step.
     wide = risk.sparse and risk.n_features > MOST_SPARSE_FEATURES
     sweeps = wide and (not risk.bias or not risk.loss.own.endless)
-    smooth = ("closed-form", *(["dual-coordinate-descent"] * sweeps), "preconditioned-lbfgs", "lbfgs")
+    newton = ["block-newton"] * (_block_work(risk) <= LITTLE)
+    smooth = (
+        "closed-form",
+        *newton,
+        *(["dual-coordinate-descent"] * sweeps),
+        "preconditioned-lbfgs",
+        "lbfgs",
+    )
     kinks = ("dual-coordinate-descent", "coordinate-descent", "fista", "smoothing", "linear-program", "sgd")
     inside = SOLVERS["interior-point"]
     if wide or relative_to == "null" or inside.refuses(risk) is not None:
@@ -70,6 +82,12 @@ def preference(risk: Risk, relative_to: str = "risk") -> list[Solver]:
     # what they always do.
     crawls = risk.l2 * risk.total_weight <= WEAK or risk.n_rows < risk.n_features
     return [inside if crawls else DualCoordinateDescent(max_iter=FEW_STEPS), inside]
+
+
+def _block_work(risk: Risk) -> float:
+    """Multiplications of a step of 'block-newton'."""
+    size = risk.n_features + 1.0
+    return risk.n_outputs * size * size * (risk.n_rows + size)
 
 
 def others(risk: Risk, tried: Solver) -> list[Solver]:

@@ -7,7 +7,7 @@ in NumPy.
 
 from nearline._arrays.design import Array, Design
 from nearline.losses import Loss
-from nearline.risk.passes._base import Passes
+from nearline.risk.passes._base import NewtonStep, Passes
 from nearline.risk.passes.compiled import CompiledPasses
 from nearline.risk.passes.exact import ExactPasses
 from nearline.risk.passes.generic import GenericPasses
@@ -19,4 +19,4 @@ def passes_for(X: Design, targets: Array, weights: Array, loss: Loss, n_outputs:
     return (CompiledPasses if compiled else GenericPasses)(X, targets, weights, loss, n_outputs)
 
 
-__all__ = ["CompiledPasses", "ExactPasses", "GenericPasses", "Passes", "passes_for"]
+__all__ = ["CompiledPasses", "ExactPasses", "GenericPasses", "NewtonStep", "Passes", "passes_for"]

@@ -2,16 +2,26 @@
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from nearline._arrays.design import Array, Design, is_sparse
 from nearline.losses import Loss
+from nearline.risk._point import Point
 from nearline.risk.params import Params
 from nearline.risk.passes._bias import BiasSums, minimize_bias
 from nearline.risk.passes._csc import Csc
 from nearline.risk.passes.columns import Columns, DenseColumns, SparseColumns
 from nearline.risk.passes.curvature import RowCurvature, add_grams, class_blocks, full_hessian
+
+
+class NewtonStep(NamedTuple):
+    """A step of Newton's method, and where it leads at full length."""
+
+    good: bool  # whether the point meets the Wolfe conditions
+    direction: Params
+    point: Point
 
 
 class Passes(ABC):
@@ -85,6 +95,15 @@ class Passes(ABC):
     def _add_grams(self, X: Array, h: Array, out: Array) -> None:
         """out[m] += [X, 1]^T diag(h[:, m]) [X, 1]."""
         add_grams(X, h, out)
+
+    @property
+    def steps_by_newton(self) -> bool:
+        """Whether there is :meth:`newton_step`."""
+        return False
+
+    def newton_step(self, point: Point, bias: bool, l2: float, noise: float) -> NewtonStep:
+        """Newton's step on mean loss + (l2/2) |W|^2; ``noise`` is what values may be off by."""
+        raise NotImplementedError
 
     # -- X by columns -----------------------------------------------------------------------------------------
 

@@ -9,8 +9,9 @@ import numpy as np
 from nearline import _core
 from nearline._arrays.design import Array, Design, contiguous, is_sparse
 from nearline.losses import Loss
+from nearline.risk._point import Point
 from nearline.risk.params import Params
-from nearline.risk.passes._base import Passes
+from nearline.risk.passes._base import NewtonStep, Passes
 from nearline.risk.passes._bias import BiasSums
 from nearline.risk.passes._csc import Csc
 from nearline.risk.passes.curvature import RowCurvature
@@ -83,6 +84,23 @@ class CompiledPasses(Passes):
         # h_cc = q_c (sum of the other q): a sum, as a difference would lose what is small.
         others = h @ (1.0 - np.eye(self.n_outputs))
         return RowCurvature(h * others * some[:, None], factor=h * np.sqrt(some)[:, None])
+
+    @property
+    def steps_by_newton(self) -> bool:
+        return not is_sparse(self.X) and self._has_curvature
+
+    def newton_step(self, point: Point, bias: bool, l2: float, noise: float) -> NewtonStep:
+        flat, scores = point.params.flat, np.empty_like(point.scores)
+        direction, moved, gradient = np.empty_like(flat), np.empty_like(flat), np.empty_like(flat)
+        mean = self.column_moments[0] if bias else None
+        good, data_loss, penalty = _core.newton_step(
+            self.X, mean, *self._rows, l2, noise, flat, point.scores, point.gradient.flat, point.value,
+            direction, moved, scores, gradient,
+        )  # fmt: skip
+        like = point.params.like
+        return NewtonStep(
+            good, like(direction), Point(like(moved), scores, data_loss, penalty, like(gradient))
+        )
 
     def _add_grams(self, X: Array, h: Array, out: Array) -> None:
         _core.add_weighted_grams(X, h, out)
