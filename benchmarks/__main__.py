@@ -1,13 +1,11 @@
-"""python -m benchmarks [CONTEST ...]: run contests and print their tables."""
+"""python -m benchmarks [CONTEST ...]: run contests and print their tables; --keep makes data files and pages of them."""
 
 import argparse
-import json
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from benchmarks import environment, report
+from benchmarks import environment, report, results
 from benchmarks.cache import Cache
 from benchmarks.contests import CONTESTS
 from benchmarks.data import CACHE, data_folder
@@ -33,42 +31,48 @@ def parser() -> argparse.ArgumentParser:
         "--threads", type=int, default=2, help="threads for each library (default 2; LIBLINEAR has 1)"
     )
     p.add_argument("--fresh", action="store_true", help="measure anew what the cache holds")
-    p.add_argument("--json", type=Path, metavar="FILE", help="write all results there")
-    p.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="put the tables between their marks in this file"
-    )
+    p.add_argument("--keep", action="store_true", help="write benchmarks/results/CONTEST.json, and the pages")
+    p.add_argument("--pages", action="store_true", help="write the pages from the data files and end")
     return p
 
 
 def chosen(names: Sequence[str]) -> list[Contest]:
-    """Contests whose names begin with one of those given."""
+    """Contests by name; those whose names begin with what is given, where none has it as its own."""
     unknown = [name for name in names if not any(c.name.startswith(name) for c in CONTESTS)]
     if unknown:
         known = ", ".join(c.name for c in CONTESTS)
         raise SystemExit(f"No contest is called {', '.join(unknown)}: choose among {known}.")
-    return [c for c in CONTESTS if not names or any(c.name.startswith(name) for name in names)]
+    whole = {c.name for c in CONTESTS}
+    return [
+        c
+        for c in CONTESTS
+        if not names or any(c.name == n or (n not in whole and c.name.startswith(n)) for n in names)
+    ]
 
 
 def run(
     contests: Sequence[Contest],
     session: Session,
     command: str,
-    keep: Callable[[list[report.Result]], None] = lambda results: None,
-) -> list[report.Result]:
-    """All heats of the contests; each table is printed when it is done, and what is done is kept after each contest."""
-    results: list[report.Result] = []
+    threads: int = 2,
+    keep: Callable[[report.Record], object] = lambda record: None,
+) -> list[report.Record]:
+    """All heats of the contests; each table is printed when it is done, and each contest is kept when it was held."""
+    records = []
     for contest in contests:
         session.say(f"\n== {contest.name}: {contest.title}")
+        heats, own = [], f"{command} {contest.name}"
         try:
             for heat in contest.heats(session):
-                done = report.result(contest, heat, f"{command} {contest.name}", run_heat(heat, session))
-                session.say(report.plain(done))
-                results.append(done)
+                heats.append(report.Result.of(heat, run_heat(heat, session)))
+                session.say(report.plain(heats[-1], contest.goal))
         except Exception as error:  # one contest that cannot be held must not end the others
-            session.say(f"  {contest.name} was not held: {error}")
-        session.say(f"  made by: {command} {contest.name}")
-        keep(results)
-    return results
+            session.say(f"  {contest.name} was not held to its end: {error}")
+        session.say(f"  made by: {own}")
+        if heats:
+            records.append(report.Record(contest.name, own, environment.line(threads), heats))
+            keep(records[-1])
+    return records
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,6 +81,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for contest in CONTESTS:
             print(f"{contest.name:16} {contest.title} (goal: {contest.goal})")
         return 0
+    if args.pages:
+        write_pages()
+        return 0
+    if args.keep and args.quick:
+        raise SystemExit("--keep and --quick exclude each other: figures of small cuts are not for the docs.")
     limit = args.limit or (20.0 if args.quick else 300.0)
     options = Options(args.quick, args.repeat, limit, args.slow, args.fresh)
     flags = f"{' --quick' if args.quick else ''} --repeat {args.repeat} --limit {limit:g}"
@@ -87,23 +96,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the homes end with us
     with Pool(args.threads) as pool:
         session = Session(options, pool, Cache(CACHE), lambda text: print(text, flush=True))
-        run(
-            chosen(args.contests),
-            session,
-            f"python -m benchmarks{flags}",
-            lambda results: keep(args, results),
-        )
+        kept = results.keep if args.keep else lambda record: None
+        run(chosen(args.contests), session, f"python -m benchmarks{flags}", args.threads, kept)
+    if args.keep:
+        write_pages()
     return 0
 
 
-def keep(args: argparse.Namespace, results: list[report.Result]) -> None:
-    """Write what is asked for, so that a run that is ended early loses one contest at most."""
-    if args.json:
-        args.json.write_text(
-            json.dumps(report.as_json(results, environment.describe(args.threads)), indent=1)
-        )
-    if args.markdown and results:
-        report.write_markdown(args.markdown, results, environment.line(args.threads))
+def write_pages() -> None:
+    """The tables and the picture, from the data files."""
+    results.TABLES.write_text(results.tables(CONTESTS))
+    results.draw(CONTESTS)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@ CYANURE = Home("cyanure", 2)
 CELER = Home("celer", 2)
 SKGLM = Home("skglm", 2)
 FAISS = Home("faiss", 2)
+USEARCH = Home("usearch", 2)
 SKLEARNEX = Home("scikit-learn-intelex", 2)
 
 

@@ -1,8 +1,7 @@
-"""Tables of heats: for the terminal, for Markdown, for JSON."""
+"""Heats that were run: for the terminal, for Markdown."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import Contest, Heat, Row
@@ -12,12 +11,17 @@ from benchmarks.harness import Contest, Heat, Row
 class Result:
     """A heat that was run."""
 
-    contest: str
-    goal: str
     title: str
     bar: str
-    command: str
     rows: list[Row]
+
+    @classmethod
+    def of(cls, heat: Heat, rows: list[Row]) -> "Result":
+        return cls(heat.title, heat.bar, rows)
+
+    @classmethod
+    def read(cls, stored: dict[str, Any]) -> "Result":
+        return cls(stored["title"], stored["bar"], [Row(**row) for row in stored["rows"]])
 
     def best_peer(self) -> Row | None:
         """The fastest other row that reached the bar."""
@@ -26,14 +30,30 @@ class Result:
 
     def summary(self) -> str:
         best = self.best_peer()
-        if best is None:
-            ours = any(row.ours and row.reached for row in self.rows)
-            return "no peer reached the bar" if ours else "nearline did not reach the bar"
-        return f"best peer {best.name}: {best.ratio:.2f}x the time of nearline"
+        if best is not None:
+            return f"best peer {best.name}: {best.ratio:.2f}x the time of nearline"
+        if all(row.ours for row in self.rows):
+            return "no peer takes part"
+        reached = any(row.ours and row.reached for row in self.rows)
+        return "no peer reached the bar" if reached else "nearline did not reach the bar"
 
 
-def result(contest: Contest, heat: Heat, command: str, rows: list[Row]) -> Result:
-    return Result(contest.name, contest.goal, heat.title, heat.bar, command, rows)
+@dataclass(frozen=True)
+class Record:
+    """A contest that was held: what its data file has."""
+
+    contest: str
+    command: str
+    environment: str
+    heats: list[Result]
+    note: str = ""  # what a reader must know of these figures
+
+    @classmethod
+    def read(cls, stored: dict[str, Any]) -> "Record":
+        return cls(**{**stored, "heats": [Result.read(heat) for heat in stored["heats"]]})
+
+    def stored(self) -> dict[str, Any]:
+        return asdict(self)
 
 
 def cells(rows: Sequence[Row]) -> list[list[str]]:
@@ -50,50 +70,29 @@ def cells(rows: Sequence[Row]) -> list[list[str]]:
 def seconds(value: float | None) -> str:
     if value is None:
         return "-"
-    return (
-        f"{value:.3g} s"
-        if value >= 1
-        else f"{value * 1e3:.3g} ms"
-        if value >= 1e-3
-        else f"{value * 1e6:.3g} us"
-    )
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if float(f"{value:.3g}") >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value * 1e6:.3g} us"
 
 
-def plain(done: Result) -> str:
+def plain(done: Result, goal: str) -> str:
     """For the terminal."""
     table = cells(done.rows)
     widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in table]
-    return "\n".join(
-        [f"\n{done.title}", f"  bar: {done.bar}; goal: {done.goal}", *lines, f"  {done.summary()}"]
-    )
+    return "\n".join([f"\n{done.title}", f"  bar: {done.bar}; goal: {goal}", *lines, f"  {done.summary()}"])
 
 
-def markdown(results: Sequence[Result], environment: str) -> str:
+def markdown(contest: Contest, record: Record) -> str:
     """For the documentation: the heats of one contest."""
-    parts = []
-    for done in results:
-        head, *body = cells(done.rows)
-        lines = [head, ["---"] * len(head), *body]
-        rows = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-        parts.append(f"**{done.title}** (bar: {done.bar}; goal: {done.goal})\n\n{rows}\n\n{done.summary()}.")
-    parts.append(f"`{results[0].command}` on {environment}")
-    return "\n\n".join(parts)
+    parts = [f"Goal: {contest.goal}.", *([record.note] if record.note else [])]
+    for done in record.heats:
+        head, *body = ([_escaped(cell) for cell in line] for line in cells(done.rows))
+        rows = "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])
+        parts.append(f"**{done.title}** (bar: {done.bar})\n\n{rows}\n\n{done.summary()}.")
+    return "\n\n".join([*parts, f"`{record.command}` on {record.environment}"])
 
 
-def write_markdown(path: Path, results: Sequence[Result], environment: str) -> None:
-    """Put each contest's tables between its marks in the file; marks that are missing are added at the end."""
-    text = path.read_text() if path.exists() else ""
-    for name in dict.fromkeys(done.contest for done in results):
-        begin, end = f"<!-- contest {name} -->", f"<!-- end {name} -->"
-        block = markdown([done for done in results if done.contest == name], environment)
-        if begin not in text or end not in text:
-            text = f"{text.rstrip()}\n\n{begin}\n{end}\n".lstrip()
-        before, rest = text.split(begin, 1)
-        after = rest.split(end, 1)[1]
-        text = f"{before}{begin}\n\n{block}\n\n{end}{after}"
-    path.write_text(text)
-
-
-def as_json(results: Sequence[Result], environment: dict[str, str]) -> dict[str, Any]:
-    return {"environment": environment, "results": [{**asdict(r), "summary": r.summary()} for r in results]}
+def _escaped(cell: str) -> str:
+    return cell.replace("|", "\\|").replace("*", "\\*")

@@ -1,6 +1,7 @@
 """The benchmark harness itself, on tiny generated contests: no peers needed, nothing asserted about the clock."""
 
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -18,9 +19,9 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from benchmarks import __main__ as program  # noqa: E402
-from benchmarks import environment, report  # noqa: E402
+from benchmarks import report, results, their_models  # noqa: E402
 from benchmarks.cache import Cache  # noqa: E402
-from benchmarks.contests import CONTESTS  # noqa: E402
+from benchmarks.contests import CONTESTS, small, strings, trees, whole  # noqa: E402
 from benchmarks.data import load  # noqa: E402
 from benchmarks.fitters import Fitter  # noqa: E402
 from benchmarks.harness import Contest, Entry, Heat, Options, Outcome, Session, Verdict, run_heat  # noqa: E402
@@ -108,11 +109,11 @@ def test_a_faster_wrong_answer_is_not_counted(session: Session) -> None:
     assert [row.ratio for row in rows] == [1.0, 3.0, None, None, None, 25.0]
     assert [row.runs for row in rows] == [2, 2, 2, 0, 0, 0]
     assert "no such thing" in rows[3].note
-    done = report.Result("tiny", "2x", "tiny", "error < 0.1", "python -m benchmarks tiny", rows)
+    done = report.Result("tiny", "error < 0.1", rows)
     best = done.best_peer()
     assert best is not None
     assert best.name == "slower"
-    text = report.plain(done)
+    text = report.plain(done, "2x")
     assert text.count("not reached") == 3
     assert "it is not installed" in text
     assert "time from the cache" in text
@@ -139,23 +140,28 @@ def test_a_contest_from_data_to_tables(session: Session, tmp_path: Path) -> None
         targets = (1e-1, 1e-3)
         yield from suboptimality_heats("tiny", TINY, [Nearline("float64")], [Descent()], targets, session)
 
-    results = program.run([Contest("tiny", "a tiny contest", "1x", heats)], session, "python -m benchmarks")
-    assert len(results) == 2
-    for done, target in zip(results, (1e-1, 1e-3)):
+    contest = Contest("tiny", "a tiny contest", "1x", heats)
+    keep = partial(results.keep, folder=tmp_path)
+    (record,) = program.run([contest], session, "python -m benchmarks", keep=keep)
+    assert len(record.heats) == 2
+    for done, target in zip(record.heats, (1e-1, 1e-3)):
         ours = done.rows[0]
-        assert ours.reached, report.plain(done)
+        assert ours.reached, report.plain(done, "1x")
         assert float(ours.quality["certified gap"]) <= target
-    stored = json.loads(json.dumps(report.as_json(results, environment.describe())))
-    assert stored["results"][0]["rows"][0]["name"] == "nearline float64"
-    page = tmp_path / "page.md"
-    page.write_text("before\n\n<!-- contest tiny -->\nold\n<!-- end tiny -->\n\nafter\n")
-    for _ in range(2):  # a second run replaces the first
-        report.write_markdown(page, results, environment.line())
-    text = page.read_text()
-    assert text.startswith("before")
-    assert text.endswith("after\n")
-    assert "old" not in text
-    assert text.count("| contestant |") == 2
+    stored = json.loads((tmp_path / "tiny.json").read_text())
+    assert stored["heats"][0]["rows"][0]["name"] == "nearline float64"
+    assert stored["command"] == "python -m benchmarks tiny"
+    assert results.kept(contest, tmp_path) == record
+    other = Contest("other", "never held", "2x", heats)
+    page = results.tables([contest, other], tmp_path)
+    assert page.count("| contestant |") == 2
+    assert "## tiny: a tiny contest" in page
+    assert page.endswith("- `other`: never held (goal: 2x)\n")
+
+
+def test_the_figures_of_small_cuts_are_not_kept() -> None:
+    with pytest.raises(SystemExit, match="--keep and --quick exclude each other"):
+        program.main(["--keep", "--quick", "import"])
 
 
 def test_an_answer_below_the_reference_is_an_alarm(session: Session) -> None:
@@ -219,6 +225,7 @@ def test_contests_are_listed_and_chosen_by_name(capsys: pytest.CaptureFixture[st
     names = [contest.name for contest in CONTESTS]
     assert len(set(names)) == len(names)
     assert [c.name for c in program.chosen(["text"])] == [n for n in names if n.startswith("text")]
+    assert [c.name for c in program.chosen(["tree"])] == ["tree"]  # and not the kernels of trees
     assert len(program.chosen([])) == len(names)
     assert program.main(["--list"]) == 0
     listed = capsys.readouterr().out
@@ -227,11 +234,58 @@ def test_contests_are_listed_and_chosen_by_name(capsys: pytest.CaptureFixture[st
         program.chosen(["nothing-like-it"])
 
 
-def test_every_contest_has_its_place_in_the_docs() -> None:
-    page = (ROOT / "docs" / "benchmark-tables.md").read_text()
-    for contest in CONTESTS:
-        assert f"<!-- contest {contest.name} -->" in page
-        assert f"<!-- end {contest.name} -->" in page
+def test_the_tables_are_made_of_the_data_files() -> None:
+    assert results.TABLES.read_text() == results.tables(CONTESTS)
+    names = {contest.name for contest in CONTESTS}
+    assert {path.stem for path in results.FOLDER.glob("*.json")} - names <= {"defaults"}  # of a study
+
+
+def test_every_contest_that_the_page_names_is_there() -> None:
+    page = (ROOT / "docs" / "benchmarks.md").read_text()
+    named = re.findall(r"^\| [^|]+ \| `([^`]+)` \|", page, re.MULTILINE)
+    assert len(named) > 20
+    for name in named:
+        assert program.chosen([name])
+
+
+TINY_TASKS = {
+    "subsequences": partial(strings.ours, "random DNA", 6, 3),
+    "subsequences by cells": partial(strings.scaled, "random DNA", 6, 3, strings.by_cells),
+    "subsequences by matrices": partial(strings.scaled, "random DNA", 6, 3, strings.by_matrices),
+    "spectrum": partial(strings.spectrum, "random DNA", 6, 3),
+    "spectrum by counts": partial(strings.counted, "random DNA", 6, 3),
+    "tree or bounds": partial(trees.both, "clustered", "l3", 60, 20, 2),
+    "search": partial(small.search, 30),
+    "votes": partial(small.predict, 30, "temperature"),
+    "file": partial(small.file, 5, "load"),
+    "whole contest, plan": partial(whole.ours, "table", 60),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", TINY_TASKS)
+def test_tasks_run_on_the_smallest_data(name: str) -> None:
+    outcome = TINY_TASKS[name]()
+    assert outcome.seconds > 0
+
+
+def test_strings_have_the_same_values_by_all() -> None:
+    ours, cells, matrices = (
+        TINY_TASKS[name]() for name in ("subsequences", "subsequences by cells", "subsequences by matrices")
+    )
+    judge = strings.SameValues(cells.facts["values"])
+    assert judge(ours).reached
+    assert judge(matrices).reached
+    assert TINY_TASKS["spectrum"]().facts == TINY_TASKS["spectrum by counts"]().facts
+
+
+def test_every_family_with_a_peer_has_its_model() -> None:
+    from nearline.selection.families import families
+
+    names = {one.name for one in families("default", None, whole.WITHOUT_PEER)}
+    assert names <= set(their_models.MODELS)
+    model = their_models.peer("logistic, L2", {"alpha": 0.01}, 50)
+    assert np.isclose(model.C, 2.0)
 
 
 def test_generated_rows_are_the_same_every_time() -> None:

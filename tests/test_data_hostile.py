@@ -17,8 +17,9 @@ LARGE = {
     *("csv: a quote that stays open from the first line", "folder: an image of 10^9 pixels in 1 MB"),
     *("folder: an image of 85 million pixels", "folder: 1,100,000 names", "gz: 0.5 MB that unpack to 500 MB"),
     *("csv: NUL bytes after the sample", "csv: bytes that are no UTF-8 after the sample"),
-    *("gz: one line of 1 GB", "arff: sparse rows of 10^9 cells"),
+    *("gz: one line of 1 GB", "arff: sparse rows of 10^9 cells", "idx: 1 GB of zeros in 1 MB"),
 }
+IDX = [name for name in FILES if name.startswith("idx: ")]
 
 
 @pytest.mark.parametrize("name", sorted(set(FILES) - LARGE))
@@ -26,6 +27,13 @@ def test_hostile(name, tmp_path):
     path = FILES[name](tmp_path, 0.01)
     found = verdict(name, lambda: _read(path))
     assert found == SURVIVED if name in READABLE else found in (REFUSED, SURVIVED), found.failures
+
+
+def test_no_idx_file_of_these_is_read(tmp_path):
+    assert len(IDX) == 10
+    for name in set(IDX) - LARGE:
+        with pytest.raises(DataError):
+            read(FILES[name](tmp_path, 0.01))
 
 
 @pytest.mark.parametrize(
@@ -41,6 +49,7 @@ def test_hostile(name, tmp_path):
         ("csv: a million columns", 0.11, "110,000 columns"),
         ("csv: a million columns between spaces", 0.11, "columns, and tables go to"),
         ("folder: 1,100,000 names", 0.0001, "more than 100 names"),
+        ("idx: 1 GB of zeros in 1 MB", 0.004, "unpacks to more than . MB"),
     ],
 )
 def test_bounds(name, scale, message, tmp_path, monkeypatch):

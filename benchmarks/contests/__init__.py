@@ -2,16 +2,22 @@
 
 from benchmarks.contests import (
     fused,
+    graphs,
+    kernels,
     l1,
     latency,
     least_squares,
     neighbors,
     online,
+    small,
     softmax,
     startup,
+    strings,
     svm,
     text,
+    trees,
     tuning,
+    whole,
 )
 from benchmarks.harness import Contest
 
@@ -27,4 +33,10 @@ CONTESTS: tuple[Contest, ...] = (
     *latency.CONTESTS,
     *startup.CONTESTS,
     *neighbors.CONTESTS,
+    *trees.CONTESTS,
+    *graphs.CONTESTS,
+    *kernels.CONTESTS,
+    *strings.CONTESTS,
+    *small.CONTESTS,
+    *whole.CONTESTS,
 )

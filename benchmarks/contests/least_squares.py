@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import Contest, Heat, Outcome, Session, Verdict
+from benchmarks.harness import Contest, Heat, Outcome, Session, Verdict, no_bar
 from benchmarks.homes import NEARLINE, SKLEARN
 from benchmarks.problems import Problem, job
 
@@ -129,4 +129,81 @@ def heats(session: Session) -> Iterator[Heat]:
             yield Heat(f"{title} [{problem.split().source}]", bar, entries)
 
 
-CONTESTS = (Contest("ridge", "ridge, all alphas and leave-one-out", "2x RidgeClassifierCV", heats),)
+# -- folds, and one fit -------------------------------------------------------------------------------------------
+
+
+def our_folds(problem: Problem, dtype: str) -> Outcome:
+    """Accuracy of all alphas by five folds from one factorization, then the fit at the best."""
+    from nearline import LeastSquaresClassifier, RidgeFactorization
+    from nearline.losses import one_hot
+
+    split, alphas = problem.split(dtype), RIDGE / problem.n_rows
+    pairs = five_folds(split.y)
+    numbers = np.empty(problem.n_rows, dtype=int)
+    for number, (_, test) in enumerate(pairs):
+        numbers[test] = number
+    began = time.perf_counter()
+    scores = RidgeFactorization(split.X, one_hot(split.y, problem.n_classes)).leave_folds_out(numbers, alphas)
+    right = [[np.mean(s[test].argmax(axis=1) == split.y[test]) for _, test in pairs] for s in scores]
+    best = int(np.argmax(np.mean(right, axis=1)))
+    LeastSquaresClassifier(alpha=alphas[best]).fit(split.X, split.y)
+    seconds = time.perf_counter() - began
+    return Outcome(
+        seconds, {"chosen n alpha": f"{RIDGE[best]:.3g}", "its mean": f"{np.mean(right[best]):.4f}"}
+    )
+
+
+def their_folds(problem: Problem, dtype: str) -> Outcome:
+    """The same; a refit keeps the sum-form ridge of all rows less a fold."""
+    from sklearn.linear_model import RidgeClassifierCV
+
+    split = problem.split(dtype)
+    model = RidgeClassifierCV(alphas=0.8 * RIDGE, cv=five_folds(split.y), scoring="accuracy")
+    began = time.perf_counter()
+    model.fit(split.X, split.y)
+    seconds = time.perf_counter() - began
+    chosen = RIDGE[int(np.argmin(np.abs(0.8 * RIDGE - model.alpha_)))]
+    return Outcome(seconds, {"chosen n alpha": f"{chosen:.3g}", "its mean": f"{model.best_score_:.4f}"})
+
+
+def five_folds(y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    from sklearn.model_selection import StratifiedKFold
+
+    return list(StratifiedKFold(5, shuffle=True, random_state=0).split(np.zeros((len(y), 1)), y))
+
+
+def one_fit(problem: Problem, dtype: str, library: str) -> Outcome:
+    """One fit at n alpha = 1."""
+    from sklearn.linear_model import RidgeClassifier
+
+    from nearline import LeastSquaresClassifier
+
+    split, own = problem.split(dtype), library == "nearline"
+    model = LeastSquaresClassifier(alpha=1.0 / problem.n_rows) if own else RidgeClassifier(alpha=1.0)
+    began = time.perf_counter()
+    model.fit(split.X, split.y)
+    seconds = time.perf_counter() - began
+    return Outcome(seconds, {"test accuracy": f"{model.score(split.X_test, split.y_test):.4f}"})
+
+
+def other_heats(session: Session) -> Iterator[Heat]:
+    problem = Problem("fashion", session.options.rows(10_000, 300), "softmax", bias=True)
+    shape = f"{problem.n_rows} rows [{problem.split().source}]"
+    entries = [
+        job("nearline RidgeFactorization", our_folds, problem, "float32", no_bar, NEARLINE, ours=True),
+        job("RidgeClassifierCV(cv=5)", their_folds, problem, "float32", no_bar, SKLEARN),
+    ]
+    yield Heat(f"ridge, {len(RIDGE)} alphas x 5 folds, {shape}", "none; chosen alphas are shown", entries)
+    entries = [
+        job(name, one_fit, problem, "float32", no_bar, home, ours=name == "nearline", library=name)
+        for name, home in (("nearline", NEARLINE), ("RidgeClassifier", SKLEARN))
+    ]
+    yield Heat(f"ridge, one fit, {shape}", "none; test accuracies are shown", entries)
+
+
+CONTESTS = (
+    Contest("ridge", "ridge, all alphas and leave-one-out", "2x RidgeClassifierCV", heats),
+    Contest(
+        "ridge-folds", "ridge, all alphas by folds, and one fit", "2x RidgeClassifierCV(cv=5)", other_heats
+    ),
+)

@@ -27,20 +27,20 @@ def our_model(loss: str, alpha: float) -> Any:
     return nearline.LinearClassifier(loss=loss, alpha=alpha, multiclass="one-vs-rest", solver=solver)
 
 
-def their_model(loss: str, alpha: float) -> Any:
+def their_model(loss: str, alpha: float, averaged: bool = False) -> Any:
     from sklearn.linear_model import Perceptron, SGDClassifier
 
     threads = int(os.environ.get("OMP_NUM_THREADS", "1"))  # as its home was told
     if loss == "perceptron":
         return Perceptron(max_iter=EPOCHS, tol=None, n_jobs=threads, random_state=0)
-    return SGDClassifier(
-        loss=LOSSES[loss], alpha=alpha, max_iter=EPOCHS, tol=None, n_jobs=threads, random_state=0
-    )
+    settings = {"alpha": alpha, "max_iter": EPOCHS, "tol": None, "n_jobs": threads, "random_state": 0}
+    return SGDClassifier(loss=LOSSES[loss], average=averaged, **settings)
 
 
 def epochs(problem: Problem, dtype: str, library: str, loss: str) -> Outcome:
     split = problem.split(dtype)
-    model = (our_model if library == "nearline" else their_model)(loss, 1e-4)
+    makers = {"nearline": our_model, "averaged": partial(their_model, averaged=True)}
+    model = makers.get(library, their_model)(loss, 1e-4)
     began = time.perf_counter()
     model.fit(split.X, split.y)
     seconds = time.perf_counter() - began
@@ -75,6 +75,19 @@ def heats(session: Session) -> Iterator[Heat]:
                     entries.append(
                         job(f"{name} {dtype}", epochs, problem, dtype, judge, home, ours=own, **settings)
                     )
+            if loss != "perceptron":  # ours averages too
+                settings = {"library": "averaged", "loss": loss}
+                entries.append(
+                    job(
+                        "scikit-learn averaged float64",
+                        epochs,
+                        problem,
+                        "float64",
+                        judge,
+                        SKLEARN,
+                        **settings,
+                    )
+                )
             rule = "perceptron rule" if loss == "perceptron" else f"SGD {loss}"
             title = f"{rule}, one epoch, {problem.n_rows} rows, {problem.n_classes} classes"
             yield Heat(f"{title} [{problem.split().source}]", f"test accuracy >= {judge.bar:.3f}", entries)
