@@ -151,7 +151,7 @@ def test_only_public_names_are_listed():
 
 
 def test_kernel_logistic_models_without_their_loss_are_completed():
-    from nearline.files._renamed import attributes_now
+    from nearline.files._decoding import attributes_now
 
     for labels, loss in ((y, "softmax"), (y == 0, "logistic")):
         model = nearline.KernelLogisticRegression().fit(X, labels)

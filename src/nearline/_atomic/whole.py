@@ -175,18 +175,13 @@ def _claimed(folder: Path, new: Callable[[Path], tuple[Any, str]]) -> tuple[Any,
         handle, hidden = new(folder)
         if handle is None:
             return handle, hidden
-        _locked(handle)
+        if fcntl is not None:
+            with suppress(OSError):  # no locks on this file system: its age must tell
+                fcntl.flock(handle, fcntl.LOCK_EX)
         with suppress(FileNotFoundError):
             if os.path.samestat(os.stat(hidden), os.fstat(handle)):
                 return handle, hidden
         os.close(handle)
-
-
-def _locked(handle: int) -> int:
-    if fcntl is not None:
-        with suppress(OSError):  # no locks on this file system: its age must tell
-            fcntl.flock(handle, fcntl.LOCK_EX)
-    return handle
 
 
 def synced(path: Path) -> None:

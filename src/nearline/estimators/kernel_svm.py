@@ -1,5 +1,6 @@
 """KernelSVM: the support vector machine in the space of a kernel's features."""
 
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -126,9 +127,9 @@ class KernelSVM(KernelScoring):
     def _keep(self, items: Any, found: Together) -> None:
         self._keep_scores(KernelScore.of(self.kernel_, items, found.coefficients, found.biases))
         self.support_ = self.expansion_.rows
-        worst = max(found.solutions, key=lambda solution: solution.left)
+        worst = max(found.solutions, key=attrgetter("left"))
         self.gap_, self.violation_ = worst.left, found.violation
-        self.n_iter_ = sum(solution.n_iter for solution in found.solutions)
+        self.n_iter_ = found.n_iter
         worst.warn(self.tol)
 
     @property

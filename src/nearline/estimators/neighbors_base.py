@@ -27,7 +27,7 @@ from nearline._records.parameters import HoldsParametrized
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.index import ALGORITHMS, Index, check_k
 from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
-from nearline.neighbors.metrics import NO_ROWS, Metric, PrecomputedDistances, as_metric
+from nearline.neighbors.metrics import NO_ROWS, Metric, as_metric
 
 # What the index takes as it is.
 ROWS: dict[str, Any] = {
@@ -40,7 +40,7 @@ ROWS: dict[str, Any] = {
 def _of_its_rows(model: "NeighborsModel") -> None:
     """The index has the rows of positive weight; given distances have a column for each row."""
     n, N = model.index_.n_rows, model.n_samples_fit_
-    given = isinstance(model.index_.metric, PrecomputedDistances)
+    given = model.index_.metric.given
     fits = model._fit_X.shape[0] == N and n == (N if model._rows is None else len(model._rows))
     fits = fits and (model._multiplicities is None or len(model._multiplicities) == n)
     fits = fits and model.index_.X.shape[1] == (n if given else model.n_features_in_)
@@ -74,14 +74,12 @@ class NeighborsModel(TranslatesHabits, HoldsParametrized, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.metric == "precomputed" or isinstance(
-            self.metric, PrecomputedDistances
-        )
+        tags.input_tags.pairwise = as_metric(self.metric).given
         return tags
 
     def _own(self, X: Any, given: Any) -> Any:
         """Rows that stay as they are, whatever happens to what was given; a matrix of distances is not kept."""
-        return X if isinstance(as_metric(self.metric), PrecomputedDistances) else owned(X, given)
+        return X if as_metric(self.metric).given else owned(X, given)
 
     def _fit_index(self, X: Any, sample_weight: Any, labels: Array | None = None) -> Array:
         """Build the index of the rows with positive weight; their numbers come back. Labels are for metrics that learn."""
@@ -93,7 +91,7 @@ class NeighborsModel(TranslatesHabits, HoldsParametrized, BaseEstimator, ABC):
         self._fit_X, self._rows = X, None if len(kept) == len(weights) else kept
         metric = as_metric(self.metric)
         if self._rows is not None:
-            X = X[kept][:, kept] if isinstance(metric, PrecomputedDistances) else X[kept]
+            X = X[kept][:, kept] if metric.given else X[kept]
         self._elsewhere = seen_elsewhere(metric, X)
         metric = metric.fit(X, None if labels is None else labels[kept], weights[kept])
         self.index_ = Index(X, metric, algorithm=self.algorithm)
@@ -121,8 +119,7 @@ class NeighborsModel(TranslatesHabits, HoldsParametrized, BaseEstimator, ABC):
 
     def _columns(self, Q: Any) -> Any:
         """Given distances: those to the rows that are in the index."""
-        given = isinstance(self.index_.metric, PrecomputedDistances)
-        return Q[:, self._rows] if given and self._rows is not None else Q
+        return Q[:, self._rows] if self._rows is not None and self.index_.metric.given else Q
 
     def _numbers(self, indices: Array) -> Array:
         """Rows of the index as rows of the training data."""

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 import sklearn
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from nearline._records.kept import is_complete
 from nearline.files._about import About, facts_of
@@ -23,6 +21,17 @@ from nearline.files._errors import ModelFileError, ModelFileWarning
 from nearline.files._registry import Model, by_class
 
 __all__ = ["About", "ModelFileError", "ModelFileWarning", "inspect", "load", "save"]
+
+# What each entry of a header must be.
+HEADER: dict[str, Any] = {
+    "kind": str,
+    "classes": list | None,
+    "n_features": int | None,
+    "features": dict,
+    "versions": dict,
+    "facts": dict,
+    "model": dict,
+}
 
 
 def save(model: Any, path: Any, *, facts: dict[str, Any] | None = None) -> None:
@@ -51,13 +60,11 @@ def save(model: Any, path: Any, *, facts: dict[str, Any] | None = None) -> None:
     if not isinstance(by_class().get(type(model)), Model):
         encoder.encode(model, "The model")  # says why, if it is nothing that a file can hold
         raise ModelFileError(f"The model is a {name}, but a model file holds a fitted estimator: give one.")
-    try:
-        check_is_fitted(model)
-    except NotFittedError as error:
-        raise ModelFileError(f"{name} is not fitted: call fit before save.") from error
+    if not is_complete(model):
+        raise ModelFileError(f"{name} is not fitted: call fit before save.")
     header = {
         "versions": {"nearline": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__},
-        "facts": _json(facts),
+        "facts": {} if facts is None else _json(facts),
         **facts_of(model),
         "model": encoder.encode(model, name),
     }
@@ -135,23 +142,28 @@ def inspect(path: Any, *, whole: bool = False) -> About:
 
 def _about(reader: Reader, path: Any) -> About:
     header = reader.header
-    nothing = type(None)
-    types: dict[str, Any] = {"kind": str, "classes": (list, nothing), "n_features": (int, nothing)}
-    types |= dict.fromkeys(("features", "versions", "facts", "model"), dict)
-    wrong = [name for name, kind in types.items() if not isinstance(header.get(name), kind)]
-    if wrong or not all(type(version) is str for version in header["versions"].values()):
+    wrong = [name for name, kind in HEADER.items() if not isinstance(header.get(name), kind)]
+    if wrong or not set(map(type, header["versions"].values())) <= {str}:
         raise ModelFileError(
             f"{path} is no intact model file: its header lacks {', '.join(wrong) or 'versions'}. Save the model again."
         )
-    names = ("kind", "classes", "n_features", "features", "versions", "facts")
-    known: dict[str, Any] = {name: header.get(name) for name in names}
-    return About(**known, format=VERSION, size=reader.size, checksum=reader.checksum)
+    return About(
+        kind=header["kind"],
+        classes=header.get("classes"),
+        n_features=header.get("n_features"),
+        features=header["features"],
+        versions=header["versions"],
+        facts=header["facts"],
+        format=VERSION,
+        size=reader.size,
+        checksum=reader.checksum,
+    )
 
 
 def _json(facts: Any) -> dict[str, Any]:
     """Facts as JSON has them; numbers and arrays of NumPy become Python's."""
     try:
-        found = json.loads(json.dumps({} if facts is None else facts, default=_plain))
+        found = json.loads(json.dumps(facts, default=_plain))
     except (TypeError, ValueError, RecursionError) as error:
         raise ModelFileError(
             f"facts must be what JSON can hold (dictionaries, lists, strings, numbers): {error}."

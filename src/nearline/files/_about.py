@@ -11,6 +11,7 @@ from nearline.representations.tables import TableEncoder
 from nearline.representations.texts import Documents
 from nearline.selection.calibration import CalibratedClassifier
 
+JSON = (str, int, float, bool, list)  # labels of other types, such as bytes, are written as text
 CODES = {NumberCode: "number", DateCode: "date", CategoryCode: "category", TextCode: "text"}
 
 
@@ -59,7 +60,9 @@ def facts_of(model: Any) -> dict[str, Any]:
     n = getattr(first, "n_features_in_", None)
     return {
         "kind": described(model),
-        "classes": None if classes is None else [_label(one) for one in np.asarray(classes).tolist()],
+        "classes": None
+        if classes is None
+        else [one if isinstance(one, JSON) else str(one) for one in np.asarray(classes).tolist()],
         "n_features": None if n is None else int(n),
         "features": features,
     }
@@ -68,8 +71,3 @@ def facts_of(model: Any) -> dict[str, Any]:
 def _number_type(step: Any) -> str:
     """That of the numbers which a step makes of them, where it says."""
     return str(getattr(step, "dtype_", "number"))
-
-
-def _label(value: Any) -> Any:
-    """A label as JSON has it; bytes and the like as text."""
-    return value if isinstance(value, (str, int, float, bool, list)) else str(value)

@@ -62,7 +62,7 @@ def _start(header: dict[str, Any], arrays: list[Array]) -> bytes:
     total = hashlib.sha256()
     for part in _parts(arrays):
         total.update(part)
-    table = [[_type(a), list(a.shape), _order(a)] for a in arrays]
+    table = [[a.dtype.newbyteorder("<").str, list(a.shape), _order(a)] for a in arrays]
     whole = {**header, "arrays": table, "sha256": total.hexdigest()}
     text = json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
     text += b" " * (-(PREFIX + len(text)) % ALIGNMENT)
@@ -90,10 +90,6 @@ def _parts(arrays: list[Array]) -> Iterator[Any]:
         yield bytes(-data.nbytes % ALIGNMENT)
 
 
-def _type(array: Array) -> str:
-    return array.dtype.newbyteorder("<").str
-
-
 def _order(array: Array) -> str:
     """BLAS rounds products of rows and of columns differently, so the order of the numbers is kept."""
     return "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
@@ -119,7 +115,8 @@ class Reader:
         if len(prefix) < PREFIX:
             raise self._bad(f"it ends after {len(prefix)} bytes")
         _, version, length = FIELDS.unpack_from(prefix)
-        self._check_version(version)
+        if not OLDEST <= version <= VERSION:
+            raise self._other_version(version)
         if length > min(self.size - PREFIX, LARGEST_HEADER):
             raise self._bad(f"its header should have {length:,} bytes, but the file has {self.size:,}")
         text = self._file.read(length)
@@ -136,19 +133,18 @@ class Reader:
             raise self._bad("its header is no JSON object")
         return header
 
-    def _check_version(self, version: int) -> None:
+    def _other_version(self, version: int) -> ModelFileError:
         from nearline import __version__
 
         if version > VERSION:
-            raise ModelFileError(
+            return ModelFileError(
                 f"{self._path} has version {version} of the format, but nearline {__version__} reads versions up to "
                 f"{VERSION}: upgrade it (pip install --upgrade nearline)."
             )
-        if version < OLDEST:
-            raise ModelFileError(
-                f"{self._path} has version {version} of the format, but nearline {__version__} reads versions from {OLDEST} "
-                "on: fit the model again, or load it with a nearline that reads both and save it anew."
-            )
+        return ModelFileError(
+            f"{self._path} has version {version} of the format, but nearline {__version__} reads versions from {OLDEST} "
+            "on: fit the model again, or load it with a nearline that reads both and save it anew."
+        )
 
     def arrays(self) -> list[Array]:
         """All arrays, once it is sure that they fill the file exactly and that the checksum is right."""
@@ -165,7 +161,8 @@ class Reader:
         for dtype, shape, order, n in layout:
             data = self._read(n + -n % ALIGNMENT)
             total.update(data.data)
-            arrays.append(_array(data[:n], dtype, shape, order))
+            flat = data[:n].view(dtype) if n else np.empty(math.prod(shape), dtype)
+            arrays.append(flat.reshape(shape[::-1]).T if order == "F" else flat.reshape(shape))
         if total.hexdigest() != self.header.get("sha256"):
             raise self._bad("its arrays are damaged (the checksum differs)")
         if not all(a.view(np.uint8).max(initial=0) <= 1 for a in arrays if a.dtype == np.bool_):
@@ -182,12 +179,6 @@ class Reader:
         if self._file.readinto(data) != n:  # type: ignore[attr-defined]
             raise self._bad("it became shorter while it was read")
         return data
-
-
-def _array(data: Array, dtype: Any, shape: tuple[int, ...], order: str) -> Array:
-    if not data.nbytes:
-        return np.empty(shape, dtype)
-    return data.view(dtype).reshape(shape[::-1]).T if order == "F" else data.view(dtype).reshape(shape)
 
 
 def _checked(name: Any, shape: Any, order: Any) -> tuple[Any, tuple[int, ...], str, int]:

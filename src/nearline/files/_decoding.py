@@ -9,13 +9,33 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array, admitted
+from nearline._records.kept import declaration
 from nearline.files._container import LARGEST_EMPTY, TYPES
 from nearline.files._encoding import DEEPEST, INT64, KEYS, SPARSE, WIDEST
 from nearline.files._registry import FUNCTIONS, SCALARS, Kind, by_name
-from nearline.files._renamed import attributes_now, class_now
+from nearline.losses import LOSSES
 
 # What costs time or memory to make of arrays is made once of the same ones, and of one array only so often.
 COSTLY, OFTEN = ("part.Index", "part.Electorate", "metric.Mahalanobis"), 4
+
+# Names that files had before.
+ATTRIBUTES = {"seed": "random_state", "bias": "fit_intercept"}
+CLASSES = {
+    "part.Expansion": "part.KernelScore",
+    "metric.L1": "metric.Manhattan",
+    "metric.L2": "metric.Euclidean",
+    "metric.Precomputed": "metric.PrecomputedDistances",
+    "part.Progress": "part.DescentProgress",
+    "part.Temperature": "part.TemperatureScaling",
+    "weights.Softmax": "weights.Temperature",
+}
+# What a class keeps now and had no attribute for before, from the rest of its state.
+COMPLETED: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "KernelLogisticRegression": lambda state: {
+        "loss_": LOSSES["logistic" if len(state["classes_"]) == 2 else "softmax"]
+    },
+    "CalibratedClassifier": lambda state: {"split": "auto"},
+}
 
 
 class Decoder:
@@ -27,12 +47,12 @@ class Decoder:
         self._claims: Counter[str] = Counter()
         self._columns = 0
         self.used: set[str] = set()  # names of the registry
-        self._ways: dict[str, Callable[[Any, int], Any]] = {
+        self._made_by: dict[str, Callable[[Any, int], Any]] = {
             "tuple": lambda items, depth: tuple(self._list(items, depth)),
             "set": lambda items, depth: set(self._keys(items, depth)),
             "frozenset": lambda items, depth: frozenset(self._keys(items, depth)),
             "dict": self._dict,
-            "array": lambda number, depth: self._array(number),
+            "array": self._array,
             "scalar": lambda number, depth: self._array(number)[()],
             "strings": lambda numbers, depth: self._strings(*numbers),
             "numbers": lambda number, depth: self._claimed("numbers", number).tolist(),
@@ -41,7 +61,7 @@ class Decoder:
             "dtype": lambda name, depth: self._dtype(name),
             "type": lambda name, depth: SCALARS[name],
             "function": lambda name, depth: FUNCTIONS[name],
-            "object": lambda content, depth: self._object(depth, *content),
+            "object": self._object,
         }
 
     def decode(self, code: Any, depth: int = 0) -> Any:
@@ -53,12 +73,12 @@ class Decoder:
             raise ValueError(f"objects more than {DEEPEST} levels deep")
         if kind is list:
             return [self.decode(one, depth + 1) for one in code]
-        if kind is not dict or len(code) != 1 or next(iter(code)) not in self._ways:
+        if kind is not dict or len(code) != 1 or next(iter(code)) not in self._made_by:
             raise ValueError(f"unknown content {str(code)[:60]!r}")
         [(tag, content)] = code.items()
-        return self._ways[tag](content, depth + 1)
+        return self._made_by[tag](content, depth + 1)
 
-    def _array(self, number: Any) -> Array:
+    def _array(self, number: Any, depth: int = 0) -> Array:
         if type(number) is not int or number not in range(len(self._arrays)):
             raise ValueError(f"no array number {str(number)[:20]}")
         return self._arrays[number]
@@ -137,15 +157,16 @@ class Decoder:
         admitted(matrix)
         return matrix
 
-    def _object(self, depth: int, name: Any, state: Any) -> Any:
-        name = class_now(name, by_name())
-        kind = by_name().get(name) if type(name) is str else None
+    def _object(self, content: Any, depth: int) -> Any:
+        name, state = content
+        known = by_name()
+        kind = known.get(name) or known.get(CLASSES.get(name, "")) if type(name) is str else None
         if kind is None:
             raise ValueError(f"unknown class {str(name)[:60]!r}")
         self.used.add(kind.name)
-        if name not in COSTLY:
+        if kind.name not in COSTLY:
             return self._restored(kind, state, depth)
-        return self._once([name, state], lambda: self._restored(kind, state, depth))
+        return self._once([kind.name, state], lambda: self._restored(kind, state, depth))
 
     def _restored(self, kind: Kind, state: Any, depth: int) -> Any:
         if kind.name in COSTLY:
@@ -154,3 +175,15 @@ class Decoder:
                     self._claimed(kind.name, number)
         found = {attribute: self.decode(code, depth) for attribute, code in state.items()}
         return kind.restored(attributes_now(kind.cls, found))
+
+
+def attributes_now(cls: type[Any], state: dict[str, Any]) -> dict[str, Any]:
+    """A state whose names are those of the class: an old one is translated where the class has the new one only."""
+    known = declaration(cls).specs
+    for old, new in ATTRIBUTES.items():
+        if old in state and old not in known and new in known:
+            state[new] = state.pop(old)
+    if cls.__name__ in COMPLETED and "classes_" in state:
+        for name, value in COMPLETED[cls.__name__](state).items():
+            state.setdefault(name, value)
+    return state

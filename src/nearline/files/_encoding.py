@@ -49,7 +49,7 @@ class Encoder:
         self.arrays: list[Array] = []
         self._numbers: dict[int, int] = {}
         self._columns: dict[int, int] = {}
-        self._ways: dict[type[Any], Callable[[Any, str, int], Any]] = {
+        self._coded_by: dict[type[Any], Callable[[Any, str, int], Any]] = {
             int: self._int,
             list: self._list,
             tuple: partial(self._items, "tuple"),
@@ -70,8 +70,8 @@ class Encoder:
             raise ModelFileError(
                 f"{where[:80]}... has parts more than {DEEPEST} levels deep, or contains itself: give simpler parameters."
             )
-        if kind in self._ways:
-            return self._ways[kind](value, where, depth + 1)
+        if kind in self._coded_by:
+            return self._coded_by[kind](value, where, depth + 1)
         if kind in by_class():
             return self._object(value, where, depth + 1)
         return self._named(value, where)
@@ -136,10 +136,17 @@ class Encoder:
 
     def _object(self, value: Any, where: str, depth: int) -> Any:
         kind = by_class()[type(value)]
-        state = kind.state(value).items()
-        code = {"object": [kind.name, {k: self.encode(v, f"{where}.{k}", depth) for k, v in state}]}
-        kind.verify(value)
-        return code
+        state = kind.state(value)
+        code = {name: self.encode(one, f"{where}.{name}", depth) for name, one in state.items()}
+        try:
+            kind.verify(value, state)
+        except ModelFileError:
+            raise
+        except ValueError as error:
+            raise ModelFileError(
+                f"{error}: a model file cannot hold it so. Fit the model again, or change it."
+            ) from error
+        return {"object": [kind.name, code]}
 
     def _number(self, value: Array, where: str = "") -> int:
         """Of the array in the file; one that several objects share is there once."""

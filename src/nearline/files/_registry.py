@@ -2,9 +2,8 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -111,9 +110,8 @@ class Kind(ABC):
     def restored(self, state: dict[str, Any]) -> Any:
         """An object with this state; errors of any kind if it makes no sense."""
 
-    @abstractmethod
-    def verify(self, value: Any) -> None:
-        """Refuse to write what would be refused when it is read."""
+    def verify(self, value: Any, state: dict[str, Any]) -> None:  # noqa: B027  (some are checked when they are made)
+        """Refuse, by a ValueError, to write what would be refused when it is read."""
 
 
 class Model(Kind):
@@ -123,25 +121,24 @@ class Model(Kind):
         return {name: one for name, one in vars(value).items() if name not in LEFT_OUT}
 
     def restored(self, state: dict[str, Any]) -> Any:
-        names = set(self.cls._get_param_names())
-        state = {name: one for name, one in state.items() if name not in LEFT_OUT}
-        model = self.cls(**{name: one for name, one in state.items() if name in names})
+        names = self.cls._get_param_names()
+        for name in LEFT_OUT & state.keys():
+            del state[name]
+        model = self.cls(**{name: state[name] for name in names if name in state})
         check(self.cls, vars(model) | state)  # before anything is set that the class does not have
         vars(model).update(state)
-        self._check_whole(model)
+        self._check_whole(model, state)
         return model
 
-    def verify(self, value: Any) -> None:
-        with _as_file_error():
-            check(self.cls, self.state(value))
-            self._check_whole(value)
+    def verify(self, value: Any, state: dict[str, Any]) -> None:
+        check(self.cls, state)
+        self._check_whole(value, state)
 
-    def _check_whole(self, model: Any) -> None:
+    def _check_whole(self, model: Any, state: dict[str, Any]) -> None:
         """An estimator has all that it needs to answer, which fits together, or it has parameters only."""
-        learned = set(self.state(model)) - set(self.cls._get_param_names()) - SETTINGS
-        specs = declaration(self.cls).specs
-        missing = [name for name, spec in specs.items() if spec.required and name not in vars(model)]
-        require(not learned or not missing, f"{self.cls.__name__} lacks {', '.join(missing)}")
+        missing = declaration(self.cls).required - vars(model).keys()
+        if missing and state.keys() - set(self.cls._get_param_names()) - SETTINGS:
+            raise ValueError(f"{self.cls.__name__} lacks {', '.join(sorted(missing))}")
         if is_complete(model):
             check_links(model)
 
@@ -154,28 +151,15 @@ class Record(Kind):
 
     def restored(self, state: dict[str, Any]) -> Any:
         check(self.cls, state)
-        names = {field.name for field in fields(self.cls)}
+        names = self.cls.__dataclass_fields__
         record = self.cls(**{name: one for name, one in state.items() if name in names})
         vars(record).update({name: one for name, one in state.items() if name not in names})
         check_links(record)
         return record
 
-    def verify(self, value: Any) -> None:
-        with _as_file_error():
-            check(self.cls, self.state(value))
-            check_links(value)
-
-
-@contextmanager
-def _as_file_error() -> Iterator[None]:
-    try:
-        yield
-    except ModelFileError:
-        raise
-    except ValueError as error:
-        raise ModelFileError(
-            f"{error}: a model file cannot hold it so. Fit the model again, or change it."
-        ) from error
+    def verify(self, value: Any, state: dict[str, Any]) -> None:
+        check(self.cls, state)
+        check_links(value)
 
 
 class Choice(Kind):
@@ -187,9 +171,6 @@ class Choice(Kind):
     def restored(self, state: dict[str, Any]) -> Any:
         return self.cls[state["name"]]
 
-    def verify(self, value: Any) -> None:
-        pass  # it was checked when it was made
-
 
 class Written(Kind):
     """A tree, as its text."""
@@ -199,9 +180,6 @@ class Written(Kind):
 
     def restored(self, state: dict[str, Any]) -> Any:
         return self.cls.parse(state["text"])
-
-    def verify(self, value: Any) -> None:
-        pass  # it was checked when it was made
 
 
 class IndexRows(Kind):
@@ -216,9 +194,6 @@ class IndexRows(Kind):
         _check_algorithm(state["algorithm"])
         require(state["X"].shape[1] > 0, "an index of rows without features")
         return Index(state["X"], state["metric"], algorithm=state["algorithm"], memory=state["memory"])
-
-    def verify(self, value: Any) -> None:
-        pass  # it was checked when it was made
 
 
 def _check_algorithm(algorithm: Any) -> None:

@@ -54,8 +54,8 @@ class Gram:
 
     @cached_property
     def wide(self) -> Any:
-        """The items as certificates want them: rows of numbers in float64."""
-        return wide(self.items)
+        """The items as certificates want them: rows of numbers in float64, others as they are."""
+        return self.items.astype(np.float64) if self.items.dtype == np.float32 else self.items
 
     @cached_property
     def whole(self) -> Array:
@@ -135,8 +135,3 @@ def _refuse_indefinite(K: Array) -> None:
             f"This matrix is no Gram matrix, as no features have these inner products: it is {verdict}. Take a kernel that "
             "is positive semi-definite, or add the size of that eigenvalue to the diagonal (is_psd(K).witness shows why)."
         )
-
-
-def wide(items: Any) -> Any:
-    """Rows of numbers in float64, other items as they are."""
-    return items.astype(np.float64) if items.dtype == np.float32 else items

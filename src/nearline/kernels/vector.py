@@ -174,7 +174,9 @@ class RBF(Kernel):
     def _scaled(self, X: Any, like: Any) -> Any:
         """Rows less a mean, times sqrt(gamma), in float64 unless float32 will do: exponents are then plain distances."""
         X = X if X.dtype == np.float64 or self.allows_single(X) else X.astype(np.float64)
-        X = X if is_sparse(X) or is_sparse(like) else centered(X, like)
+        if not (is_sparse(X) or is_sparse(like)):
+            # Distances stay, and what rounds away in |x|^2 + |x'|^2 - 2 x . x' gets small.
+            X = X - like.mean(axis=0, dtype=np.float64).astype(X.dtype)
         X = X * X.dtype.type(np.sqrt(self._gamma))
         if not np.isfinite(squared_norms(X)).all():
             raise ValueError(
@@ -238,11 +240,6 @@ def median_gamma(X: Any, most: int = 1000) -> float:
     blocks = careful_squares(X, X, 1.0, doubtful_squares)
     squares = np.concatenate([part for _, part in blocks])[np.triu_indices(len(rows), 1)]
     return 1.0 / float(np.median(squares[squares > 0])) if (squares > 0).any() else 1.0
-
-
-def centered(X: Any, like: Any) -> Any:
-    """Rows less the mean of others: distances stay, and what rounds away in |x|^2 + |x'|^2 - 2 x . x' gets small."""
-    return X if is_sparse(X) else X - like.mean(axis=0, dtype=np.float64).astype(X.dtype)
 
 
 def lower_products(X: Any, rows: int = 1024) -> Array:

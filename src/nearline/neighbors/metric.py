@@ -31,6 +31,7 @@ class Metric(Parametrized, ABC):
     core: ClassVar[_core.Metric | None] = None  # what the compiled core measures. Not inherited
     given: ClassVar[bool] = False  # whether distances come with the queries
     on_sparse: ClassVar[bool] = True  # whether the core measures sparse rows as such, not made dense
+    unit_as_cosine: ClassVar[bool] = False  # whether rows of unit length have the neighbors of the cosine
     similarity: ClassVar[bool] = False  # whether it is built from a cosine or an inner product
     maps: ClassVar[bool] = False  # whether differences of rows are mapped by a matrix, `map`
     whole: ClassVar[bool] = False  # whether the core measures rows of whole numbers as bytes

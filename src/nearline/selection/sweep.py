@@ -20,7 +20,7 @@ from nearline.neighbors.ballots import as_boundary
 from nearline.neighbors.index import Index
 from nearline.neighbors.lists import Neighbors
 from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
-from nearline.neighbors.metrics import Metric, PrecomputedDistances, as_metric
+from nearline.neighbors.metrics import Metric, as_metric
 from nearline.neighbors.vote import Electorate, Prior, Vote, as_ties
 from nearline.neighbors.weights import as_weights
 from nearline.selection.folds import Folds
@@ -134,10 +134,9 @@ def _parts(
         index = Index(X, metric, algorithm=algorithm)
         yield Part(index, index.X, split.numbers, every, every, list(enumerate(split.tests())))
         return
-    between = isinstance(metric, PrecomputedDistances)
     for f, (train, test) in enumerate(split):
         rows, Q = _safe_indexing(X, train), _safe_indexing(X, test)
-        if between:
+        if metric.given:
             rows, Q = rows[:, train], Q[:, train]
         if transformer is not None:
             fitted = clone(transformer)

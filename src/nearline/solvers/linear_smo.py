@@ -86,6 +86,6 @@ class SMO(Solver):
         C = state.problems[0].C[:, None]
         state.duals = np.divide(-B, C, out=np.zeros_like(B), where=C > 0)
         state.violation *= 0.1
-        late = max(violation for violation, _ in found) > 10.0 * state.violation
+        late = float(found[:, 0].max()) > 10.0 * state.violation
         state.stuck = state.violation < FINEST or late
         return state

@@ -21,6 +21,7 @@ from nearline._parallel.tiles import steps
 
 WORK = 1e8  # rows times steps of one call of the core: nobody can stop it meanwhile
 FEWEST_STEPS = 1000
+TINY = float(np.finfo(float).tiny)
 WORKING_SET = 1024  # rows that are solved at a time where the Gram matrix does not fit
 
 
@@ -58,15 +59,12 @@ class Certificate:
     @property
     def gap(self) -> float:
         """Relative to the risk itself. Below 0 it is rounding, of that size."""
-        return self._relative_to(self.primal)
+        return abs(self.primal - self.dual) / max(self.primal, TINY)
 
     @property
     def null_gap(self) -> float:
         """Relative to the risk of the best constant, for machines of which only the labels count."""
-        return self._relative_to(self.null)
-
-    def _relative_to(self, unit: float) -> float:
-        return abs(self.primal - self.dual) / max(unit, float(np.finfo(float).tiny))
+        return abs(self.primal - self.dual) / max(self.null, TINY)
 
 
 def certificates(problems: Sequence[Problem]) -> list[Certificate]:
@@ -78,10 +76,20 @@ def certificates(problems: Sequence[Problem]) -> list[Certificate]:
 
 
 def smo(
-    K: Array, problems: Sequence[Problem], *, tol: float, max_iter: int = 10_000_000, shrinking: bool = True
-) -> list[tuple[float, int]]:
-    """Solve problems over one Gram matrix at the same time, in place; violation and number of steps of each."""
+    K: Array,
+    problems: Sequence[Problem],
+    *,
+    tol: float,
+    max_iter: int = 10_000_000,
+    shrinking: bool = True,
+    places: Array | None = None,
+) -> Array:
+    """Solve problems over one Gram matrix at the same time, in place; (problems, 2): violation and number of steps.
+
+    ``places`` say where the matrix has each row, if it has them in another order.
+    """
     starts, at, y, C, beta, F = _joined(problems)
+    at = at if places is None else places[at].astype(np.int32)
     results, taken, K = np.empty((len(problems), 2)), np.zeros(len(problems)), np.ascontiguousarray(K)
     some = max(FEWEST_STEPS, int(WORK // max(1, len(y))))
     for begin in steps(range(0, max(1, max_iter), some)):
@@ -93,14 +101,14 @@ def smo(
     results[:, 1] = taken
     for p, start, end in zip(problems, starts, starts[1:], strict=False):
         p.beta, p.F = beta[start:end], F[start:end]
-    return [(float(violation), int(steps)) for violation, steps in results]
+    return results
 
 
 def _joined(problems: Sequence[Problem]) -> tuple[Array, ...]:
     """Where each problem begins, and the arrays of all, one behind the other."""
-    starts = np.concatenate([[0], np.cumsum([len(p.y) for p in problems])]).astype(np.int64)
-    parts = (np.concatenate([getattr(p, name) for p in problems]) for name in ("at", "y", "C", "beta", "F"))
-    return starts, *parts
+    at, y, C, beta, F = zip(*((p.at, p.y, p.C, p.beta, p.F) for p in problems), strict=True)
+    starts = np.cumsum([0, *map(len, y)], dtype=np.int64)
+    return starts, *map(np.concatenate, (at, y, C, beta, F))
 
 
 def smo_by_parts(
@@ -135,9 +143,8 @@ def smo_by_parts(
             *(getattr(problem, name)[chosen] for name in ("y", "C", "beta", "F")),
         )
         K = np.ascontiguousarray(rows[:, chosen])
-        ((_, taken),) = smo(
-            K, [part], tol=max(0.3 * tol, 0.1 * violation), max_iter=min(100 * WORKING_SET, max_iter - steps)
-        )
+        limit = min(100 * WORKING_SET, max_iter - steps)
+        taken = int(smo(K, [part], tol=max(0.3 * tol, 0.1 * violation), max_iter=limit)[0, 1])
         problem.F = problem.F + (part.beta - problem.beta[chosen]) @ rows
         problem.beta[chosen] = part.beta
         if taken == 0 and not len(before):

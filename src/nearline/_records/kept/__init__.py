@@ -10,7 +10,8 @@ shapes cannot say is for ``links``, a function of the object that raises ``Value
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 from nearline._records.kept._arrays import Labels, Numbers, Objects, RowArray
@@ -77,11 +78,10 @@ _OWN: dict[type[Any], tuple[dict[str, Spec | None], Links | None, Callable[[Any]
 class Declaration:
     """What a file keeps of a class: attributes by name, and what must hold between them."""
 
-    specs: dict[str, Spec] = field(default_factory=dict)
-    links: tuple[Links, ...] = ()
-    complete: Callable[[Any], bool] | None = (
-        None  # whether an object is fitted, where its attributes do not say so
-    )
+    specs: dict[str, Spec]
+    required: frozenset[str]  # attributes that an object has if it is fitted
+    links: tuple[Links, ...]
+    complete: Callable[[Any], bool] | None  # whether an object is fitted, where its attributes do not say so
 
 
 def kept(
@@ -104,19 +104,20 @@ def kept(
     return declare if cls is None else declare(cls)
 
 
+@cache
 def declaration(cls: type[Any]) -> Declaration:
     """That of a class and of all its bases; what a class says of an attribute replaces what a base says."""
-    specs: dict[str, Spec | None] = {}
+    found: dict[str, Spec | None] = {}
     links: list[Links] = []
     complete = None
     for base in reversed(cls.__mro__):
         own, link, ready = _OWN.get(base, ({}, None, None))
-        specs |= own
+        found |= own
         links += [] if link is None else [link]
         complete = ready or complete
-    return Declaration(
-        {name: spec for name, spec in specs.items() if spec is not None}, tuple(links), complete
-    )
+    specs = {name: spec for name, spec in found.items() if spec is not None}
+    required = frozenset(name for name, spec in specs.items() if spec.required)
+    return Declaration(specs, required, tuple(links), complete)
 
 
 def is_complete(value: Any) -> bool:
@@ -124,7 +125,7 @@ def is_complete(value: Any) -> bool:
     declared = declaration(type(value))
     if declared.complete is not None:
         return declared.complete(value)
-    return all(name in vars(value) for name, spec in declared.specs.items() if spec.required)
+    return declared.required <= vars(value).keys()
 
 
 def require(holds: Any, sentence: str) -> None:

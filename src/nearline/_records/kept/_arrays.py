@@ -1,7 +1,6 @@
 """Specs of arrays: shape, type and range."""
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,11 +111,10 @@ class Labels(Spec):
     def fits(self, value: Any, sizes: Sizes) -> bool:
         if type(value) is not np.ndarray or value.ndim != 1 or len(value) < self.least:
             return False
-        known: dict[str, Callable[[Any], bool]] = {
-            "O": lambda labels: len(set(map(type, labels))) == 1 and _is_label(labels[0]),
-            "f": lambda labels: bool(np.isfinite(labels).all()),
-        }
-        if value.dtype.kind not in "OfbiuUS" or not known.get(value.dtype.kind, lambda labels: True)(value):
+        kind = value.dtype.kind
+        if kind not in "OfbiuUS" or (kind == "f" and not np.isfinite(value).all()):
+            return False
+        if kind == "O" and not (len(set(map(type, value))) == 1 and _is_label(value[0])):
             return False
         labels = value.tolist()
         return all(a < b for a, b in itertools.pairwise(labels))

@@ -133,7 +133,7 @@ class SupportVectors(KernelFamily):
             support = np.flatnonzero(A.any(axis=1))
             F = (K_test[:, support] @ A[support] + [proof.b for proof in proofs]).astype(np.float64)
             predictions = self._predictions(F, known, fold.n_classes)
-            late = max(violation for violation, _ in found) > 1e-3
+            late = float(found[:, 0].max()) > 1e-3
             yield Outcome(
                 number,
                 predictions,

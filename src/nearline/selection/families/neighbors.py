@@ -38,7 +38,8 @@ class NearestNeighbors(Family):
     def refuses(self, fold: Fold) -> str | None:
         if is_sparse(fold.X_train) and not self.on_sparse:
             return "slow and seldom good on sparse rows: see the cosine"
-        if is_sparse(fold.X_train) and self.metric == "l2" and _of_unit_length(fold.X_train):
+        as_cosine = is_sparse(fold.X_train) and as_metric(self.metric).unit_as_cosine
+        if as_cosine and _of_unit_length(fold.X_train):
             return "rows of unit length have the neighbors of the cosine"
         return None
 

@@ -20,8 +20,6 @@ FIRST = 1e-3  # violation at which gaps are first looked at, that of LIBSVM
 FINEST = 1e-12  # violation below which there are only roundings
 MOST_STEPS = 10_000_000
 
-Found = tuple[float, int]  # violation, steps
-
 
 class Rounds:
     """Problems over one Gram matrix, solved at the same time to smaller and smaller violations.
@@ -35,18 +33,13 @@ class Rounds:
 
     def __init__(self, gram: Gram, problems: Sequence[Problem], order: Array) -> None:
         self.gram, self.problems = gram, problems
-        self.found: list[Found] = [(np.inf, 0)] * len(problems)
+        self.found = np.tile([np.inf, 0.0], (len(problems), 1))  # violation and number of steps of each
         self.settled = False  # whether F is right to float64
         self.proofs: list[Certificate] = []  # of where the problems stand after a round
         self._pending, self._aim = list(range(len(problems))), FIRST
         light = gram.kernel.light(gram.items)
         whole = gram.given or gram.fits(4 if light.dtype == np.float32 else 8)
         self._source = _Whole(gram, light, order) if whole else _Rows(gram, light)
-
-    @property
-    def violation(self) -> float:
-        """The largest violation of the optimality conditions."""
-        return max(violation for violation, _ in self.found)
 
     def solve(self, goal: Goal, max_iter: int) -> list[Certificate]:
         """Rounds until P - D <= tol P in every problem, with F computed anew in float64; each has so many steps."""
@@ -57,13 +50,13 @@ class Rounds:
     def go(self, goal: Goal, max_iter: int = MOST_STEPS) -> bool:
         """One round, which lowers the violation tenfold; whether it was the last."""
         some = [self.problems[p] for p in self._pending]
-        most = max_iter - max(self.found[p][1] for p in self._pending)
-        for p, (violation, steps) in zip(
-            self._pending, self._source.solve(some, self._aim, most), strict=True
-        ):
-            self.found[p] = violation, self.found[p][1] + steps
+        most = max_iter - int(self.found[self._pending, 1].max())
+        found = self._source.solve(some, self._aim, most)
+        self.found[self._pending, 0] = found[:, 0]
+        self.found[self._pending, 1] += found[:, 1]
         late = self._late(goal)
-        close, ends = not set(late) & set(self._pending), not self._goes_on(max_iter)
+        close = not set(late) & set(self._pending)
+        ends = self._aim <= FINEST or self.found[:, 1].max() >= max_iter
         self.settled = close or ends
         if self.settled:
             self.settle()
@@ -106,9 +99,6 @@ class Rounds:
         gaps = [proof.null_gap if coarse else proof.gap for proof in self.proofs]
         return [p for p, gap in enumerate(gaps) if not gap <= goal.tol]
 
-    def _goes_on(self, max_iter: int) -> bool:
-        return self._aim > FINEST and max(steps for _, steps in self.found) < max_iter
-
 
 class _Whole:
     """Problems solved on the whole matrix, in float32 where that will do, rows by class."""
@@ -116,17 +106,11 @@ class _Whole:
     def __init__(self, gram: Gram, light: Any, order: Array) -> None:
         self.gram = gram
         self.order = np.arange(gram.n) if gram.given else order
-        self.place = np.argsort(self.order)
+        self.places = np.argsort(self.order)
         self.K = gram.among(light if gram.given else light[self.order])
 
-    def solve(self, problems: list[Problem], violation: float, max_iter: int) -> list[Found]:
-        own = [problem.at for problem in problems]
-        for problem in problems:
-            problem.at = self.place[problem.at].astype(np.int32)
-        found = smo(self.K, problems, tol=violation, max_iter=max_iter)
-        for problem, at in zip(problems, own, strict=True):
-            problem.at = at
-        return found
+    def solve(self, problems: list[Problem], violation: float, max_iter: int) -> Array:
+        return smo(self.K, problems, tol=violation, max_iter=max_iter, places=self.places)
 
     def refine(self) -> bool:
         """Go from float32 to float64; whether that makes a difference."""
@@ -143,10 +127,10 @@ class _Rows:
     def __init__(self, gram: Gram, light: Any) -> None:
         self.gram, self.items = gram, light
 
-    def solve(self, problems: list[Problem], violation: float, max_iter: int) -> list[Found]:
-        return [self._one(problem, violation, max_iter) for problem in problems]
+    def solve(self, problems: list[Problem], violation: float, max_iter: int) -> Array:
+        return np.array([self._one(problem, violation, max_iter) for problem in problems])
 
-    def _one(self, problem: Problem, violation: float, max_iter: int) -> Found:
+    def _one(self, problem: Problem, violation: float, max_iter: int) -> tuple[float, int]:
         own = self.items[problem.at]
         return smo_by_parts(
             lambda rows: self.gram.kernel.between(own[rows], own),

@@ -24,6 +24,7 @@ class Together:
     coefficients: Array  # (n, risks), of all items of the shared Gram matrix
     biases: Array  # (risks,)
     violation: float  # of the optimality conditions, the largest
+    n_iter: int  # steps in all
 
 
 def two_class_risks(risk: KernelRisk, pairs: Array | None) -> list[KernelRisk]:
@@ -66,7 +67,7 @@ def minimize_together(
     proofs = rounds.solve(Goal(tol), max_iter)
     seconds = time.perf_counter() - began
     solutions = []
-    for risk, problem, proof, (_, steps) in zip(risks, problems, proofs, rounds.found, strict=True):
+    for risk, problem, proof, (_, steps) in zip(risks, problems, proofs, rounds.found.tolist(), strict=True):
         late = Status.MAX_ITER if steps >= max_iter else Status.PRECISION
         solutions.append(
             Solution(
@@ -74,7 +75,7 @@ def minimize_together(
                 value=risk.alpha * proof.primal,
                 gap=proof.gap,
                 gradient_test=None,
-                n_iter=steps,
+                n_iter=int(steps),
                 seconds=seconds,
                 status=Status.CONVERGED if proof.gap <= tol else late,
                 trace=risk.alpha * np.array([proof.null, proof.primal]),
@@ -82,7 +83,8 @@ def minimize_together(
             )
         )
     biases = np.array([proof.b for proof in proofs])
-    return Together(solutions, rounds.coefficients(), biases, rounds.violation)
+    violation, n_iter = float(rounds.found[:, 0].max()), int(rounds.found[:, 1].sum())
+    return Together(solutions, rounds.coefficients(), biases, violation, n_iter)
 
 
 def _by_first_use(risks: Sequence[KernelRisk], n: int) -> Array:
