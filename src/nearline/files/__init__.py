@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from nearline._records.kept import is_complete
 from nearline.files._about import About, facts_of
@@ -60,8 +62,10 @@ def save(model: Any, path: Any, *, facts: dict[str, Any] | None = None) -> None:
     if not isinstance(by_class().get(type(model)), Model):
         encoder.encode(model, "The model")  # says why, if it is nothing that a file can hold
         raise ModelFileError(f"The model is a {name}, but a model file holds a fitted estimator: give one.")
-    if not is_complete(model):
-        raise ModelFileError(f"{name} is not fitted: call fit before save.")
+    try:
+        check_is_fitted(model)
+    except NotFittedError as error:
+        raise ModelFileError(f"{name} is not fitted: call fit before save.") from error
     header = {
         "versions": {"nearline": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__},
         "facts": {} if facts is None else _json(facts),
