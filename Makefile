@@ -34,7 +34,7 @@ lint: .make-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror src/core/*.hpp src/core/*.cpp tests/native/*.cpp
-	$(BIN)/python tools/stub.py --check
+	$(BIN)/python tools/make_package_stub.py --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -45,7 +45,7 @@ test: lint
 format: .make-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	$(BIN)/python tools/stub.py
+	$(BIN)/python tools/make_package_stub.py
 	$(BIN)/clang-format -i src/core/*.hpp src/core/*.cpp tests/native/*.cpp
 
 bench: .make-bench

@@ -78,13 +78,13 @@ def test_stub_of_the_core_is_up_to_date():
     pytest.importorskip("nanobind.stubgen")
     sys.path.insert(0, str(ROOT / "tools"))
     try:
-        import make_stubs
+        import make_core_stub
     finally:
         sys.path.pop(0)
     made, committed = (
-        make_stubs.functions(make_stubs.stub()),
-        make_stubs.functions(make_stubs.STUB.read_text()),
+        make_core_stub.functions(make_core_stub.stub()),
+        make_core_stub.functions(make_core_stub.STUB.read_text()),
     )
-    assert made == committed, "run `python tools/make_stubs.py`"
+    assert made == committed, "run `python tools/make_core_stub.py`"
     public = {name for name in dir(_core.chosen) if not name.startswith("_")}
     assert public <= {head.split("(")[0] for head in committed}

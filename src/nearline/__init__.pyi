@@ -1,4 +1,4 @@
-# Written by tools/stub.py.
+# Written by tools/make_package_stub.py.
 from nearline._parallel.threads import get_num_threads as get_num_threads
 from nearline._parallel.threads import num_threads as num_threads
 from nearline._parallel.threads import set_num_threads as set_num_threads
@@ -77,10 +77,10 @@ from nearline.selection.calibration import CalibratedClassifier as CalibratedCla
 from nearline.selection.checks import CHECKS as CHECKS
 from nearline.selection.checks import check as check
 from nearline.selection.comparison import mcnemar as mcnemar
-from nearline.selection.evaluate import capacity_curve as capacity_curve
+from nearline.selection.curves import capacity_curve as capacity_curve
+from nearline.selection.curves import learning_curve as learning_curve
 from nearline.selection.evaluate import compare as compare
 from nearline.selection.evaluate import cross_validate as cross_validate
-from nearline.selection.evaluate import learning_curve as learning_curve
 from nearline.selection.evaluate import repeated as repeated
 from nearline.selection.families import FAMILIES as FAMILIES
 from nearline.selection.families import Family as Family

@@ -1,4 +1,4 @@
-"""The compiled core (written by tools/make_stubs.py)."""
+"""The compiled core (written by tools/make_core_stub.py)."""
 
 from enum import Enum
 from typing import Any, TypeAlias

@@ -5,7 +5,25 @@ from typing import Annotated, Any
 
 import typer
 
-from nearline.cli._errors import MISUSED, guarded
+from nearline.cli._errors import MISUSED, guarded, show_usage
+from nearline.cli._options import (
+    AsJson,
+    Bins,
+    Classes,
+    Columns,
+    Data,
+    Drop,
+    Force,
+    Labels,
+    ModelFile,
+    NumberOfFolds,
+    Picture,
+    Positive,
+    RandomState,
+    Read,
+    Target,
+    families_in,
+)
 from nearline.cli._signals import heeded
 
 app = typer.Typer(
@@ -18,38 +36,6 @@ app = typer.Typer(
 )
 # What wrong options raise: typer brings its own click, or takes the one installed.
 USAGE: Any = typer.BadParameter.__mro__[1]
-Data = Annotated[
-    Path,
-    typer.Argument(help="CSV, TSV, Parquet, JSON lines, LIBSVM, .npy, .npz, texts, or a folder of classes"),
-]
-Target = Annotated[
-    str | None, typer.Option("--target", "-t", help="column of the labels: name, number, 'first' or 'last'")
-]
-Labels = Annotated[Path | None, typer.Option(help="file with one label a line, or .npy")]
-Columns = Annotated[str | None, typer.Option(help="columns to classify by, with commas (default: all)")]
-Drop = Annotated[str | None, typer.Option(help="columns to leave out, with commas")]
-Read = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--read",
-        help="KEY=VALUE on how to read: delimiter, header, encoding, missing, format; of images features, size",
-    ),
-]
-ModelFile = Annotated[Path, typer.Argument(help="a file that 'nearline try' wrote")]
-AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
-Positive = Annotated[
-    str | None, typer.Option(help="positive one of two classes (default: 1 or true, else the rarer)")
-]
-Bins = Annotated[
-    int | None, typer.Option(help="classes to make of a target that is a quantity, by quantiles")
-]
-Classes = Annotated[
-    bool, typer.Option("--classes", help="each number of the target is a class, however many there are")
-]
-NumberOfFolds = Annotated[str, typer.Option("--folds", help="folds, or leave-one-out")]
-RandomState = Annotated[int, typer.Option(help="decides folds and test rows")]
-Force = Annotated[bool, typer.Option("--force", help="write over files that are there")]
-Picture = Annotated[Path | None, typer.Option(help="file of the picture: .png, .svg or .pdf")]
 
 
 @app.callback()
@@ -97,13 +83,14 @@ def try_(
 ) -> int:
     """Try every model, choose on folds, test once, write a report."""
     from nearline.cli._reading import Reading
-    from nearline.cli._try import Request, run_try
+    from nearline.cli._tried import Request
+    from nearline.cli._try import run_try
 
     reading = Reading.of(target, labels, columns, drop, read, bins, classes)
     return run_try(
         Request(
-            data, reading, scoring.split(","), positive, folds, groups, time, test, _families(include),
-            _families(exclude) or (), preset, time_limit, random_state, jobs, out, force, json, quiet, openings,
+            data, reading, scoring.split(","), positive, folds, groups, time, test, families_in(include),
+            families_in(exclude) or (), preset, time_limit, random_state, jobs, out, force, json, quiet, openings,
         )
     )  # fmt: skip
 
@@ -304,32 +291,8 @@ def _run(arguments: list[str]) -> int:
     except typer.Exit as end:
         return int(end.exit_code)
     except USAGE as error:
-        _show_usage(error)
+        show_usage(error)
         return MISUSED
-
-
-def _show_usage(error: Any) -> None:
-    """What is wrong with the options, by the door: typer would look for a stream of its own."""
-    import sys
-
-    from nearline._records.visible import visible
-
-    if error.ctx is not None:
-        hint = f"Try '{error.ctx.command_path} --help' for help."
-        print(error.ctx.get_usage(), hint, sep="\n", end="\n\n", file=sys.stderr)
-    said = _called_now(error) or error.format_message()
-    print(f"Error: {visible(said)}", file=sys.stderr)
-
-
-def _called_now(error: Any) -> str | None:
-    """A sentence for an option of another name that the command has: an earlier one, or one of other libraries."""
-    from nearline._records.habits import meant_by
-
-    asked = getattr(error, "option_name", "")
-    known = {} if error.ctx is None else {one.name: one.opts[0] for one in error.ctx.command.params}
-    for name in meant_by(asked.removeprefix("--").replace("-", "_")) & known.keys():
-        return f"{asked} is called {known[name]} now."
-    return None
 
 
 def _without_a_screen() -> None:
@@ -337,20 +300,3 @@ def _without_a_screen() -> None:
     import os
 
     os.environ.setdefault("MPLBACKEND", "Agg")
-
-
-def _families(text: str | None) -> list[str] | None:
-    """Names of families between commas; those that have a comma themselves, as 'k-NN, L2', are put together again."""
-    if text is None:
-        return None
-    from nearline.cli._reading import names
-    from nearline.selection.families import FAMILIES
-
-    known = {name.lower(): name for name in FAMILIES}
-    found, parts = [], names(text) or []
-    while parts:
-        pair = ", ".join(parts[:2]).lower()
-        taken = 2 if len(parts) > 1 and pair in known else 1
-        found.append(known[pair] if taken == 2 else parts[0])
-        parts = parts[taken:]
-    return found

@@ -20,9 +20,9 @@ from nearline.neighbors.metrics import ALIASES, METRICS
 from nearline.neighbors.weights import WEIGHTS
 from nearline.regularizers import REGULARIZERS
 from nearline.representations import representations
+from nearline.selection.cells import table as aligned
 from nearline.selection.edges import ROUNDS, Counts, Edge
 from nearline.selection.leaderboard import OPTIMISTIC
-from nearline.selection.leaderboard import table as aligned
 from nearline.selection.path import checked_alphas
 
 KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)

@@ -112,3 +112,23 @@ def _told(error: Exception, code: int, debug: bool) -> int:
 
 def _first_line(error: BaseException) -> str:
     return visible((str(error).splitlines() or [""])[0][:200])
+
+
+def show_usage(error: Any) -> None:
+    """What is wrong with the options, by the door: typer would look for a stream of its own."""
+    if error.ctx is not None:
+        hint = f"Try '{error.ctx.command_path} --help' for help."
+        print(error.ctx.get_usage(), hint, sep="\n", end="\n\n", file=sys.stderr)
+    said = _called_now(error) or error.format_message()
+    print(f"Error: {visible(said)}", file=sys.stderr)
+
+
+def _called_now(error: Any) -> str | None:
+    """A sentence for an option of another name that the command has: an earlier one, or one of other libraries."""
+    from nearline._records.habits import meant_by
+
+    asked = getattr(error, "option_name", "")
+    known = {} if error.ctx is None else {one.name: one.opts[0] for one in error.ctx.command.params}
+    for name in meant_by(asked.removeprefix("--").replace("-", "_")) & known.keys():
+        return f"{asked} is called {known[name]} now."
+    return None

@@ -1,61 +1,30 @@
 """``nearline try``: read, lock, try them all, test once, write."""
 
-import shlex
 import sys
 import time
 import warnings
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from nearline import __version__, num_threads
+from nearline import num_threads
 from nearline._records.visible import visible
-from nearline._records.words import many
 from nearline.cli._ending import Ending
 from nearline.cli._errors import STOPPED, TooShortError, UsageError, as_usage, check_least, folds_of
 from nearline.cli._numbers import ContestRows, FileRows
 from nearline.cli._output import Output, check_folder
 from nearline.cli._positive import label_of
-from nearline.cli._reading import Reading, features_of, ordered, show, without
-from nearline.cli._shown import described, print_json
+from nearline.cli._reading import Reading, features_of, ordered, show
+from nearline.cli._shown import print_json
+from nearline.cli._tried import Request, facts_of, late_families, show_outcome, show_written, source_of
 from nearline.data import DataError, Table
-from nearline.estimators import KNeighborsClassifier
 from nearline.selection.families import families
 from nearline.selection.folds import LeakageWarning
-from nearline.selection.leaderboard import OPTIMISTIC
-from nearline.selection.locked_test import LockedTest, fingerprint
 from nearline.selection.openings import check_record
 from nearline.selection.scoring import as_scorers
 from nearline.selection.try_all import InterruptedFitWarning, TimeLimitError, TryThemAll
-
-
-@dataclass(frozen=True)
-class Request:
-    """The options of a command."""
-
-    data: Path
-    reading: Reading
-    scoring: list[str]
-    positive: str | None
-    folds: str
-    groups: str | None
-    time: str | None
-    test: str
-    include: list[str] | None
-    exclude: Any
-    preset: str
-    time_limit: float | None
-    random_state: int
-    jobs: int | None
-    out: Path
-    force: bool
-    json: bool
-    quiet: bool
-    openings: Path | None = None  # keeps how often the test was opened
 
 
 def run_try(request: Request) -> int:
@@ -95,15 +64,15 @@ def run_try(request: Request) -> int:
         result = ending.attempt("the test", lambda: contest.open_test(request.openings))
     rows = _rows(request, table, contest, order)
     contest.findings_ = [rows.finding(one) for one in contest.findings_]
-    facts = _facts(request, table, contest, result, seconds, rows)
-    output = Output(request.out, contest, result, facts, _source(request, table, facts, rows), ending)
+    facts = facts_of(request, table, contest, result, seconds, rows)
+    output = Output(request.out, contest, result, facts, source_of(request, table, facts, rows), ending)
     if not request.json:  # before anything is written, which may fail
-        _show(request, contest, result, seconds, facts, rows)
+        show_outcome(request, contest, result, seconds, facts, rows)
     ending.insist(output.write)
     if request.json:
         print_json(output.clean)
     else:
-        _show_written(request, output)
+        show_written(request, output)
     if output.failure is not None:
         said = str(output.failure) or type(output.failure).__name__
         raise DataError(f"The model was not saved, all else was: {said}") from output.failure
@@ -140,7 +109,7 @@ def _fit(contest: TryThemAll, X: Any, y: Any, groups: Any) -> None:
 def _check_tried(request: Request, contest: TryThemAll) -> None:
     """A model that does not look at the rows is no success of a contest that had no time for others."""
     trivial = {one.name for one in families(request.preset, request.include, request.exclude) if one.trivial}
-    if _late(contest) and all(entry.family in trivial for entry in contest.leaderboard_):
+    if late_families(contest) and all(entry.family in trivial for entry in contest.leaderboard_):
         raise TooShortError(
             f"--time-limit {request.time_limit:g} was too short for any model that looks at the rows, so nothing is written: "
             "give more seconds, --preset quick, or --include with a family that is quick."
@@ -171,75 +140,6 @@ def _test(request: Request, table: Table) -> Any:
     return features_of(other, request.groups, request.time), np.asarray(other.y)
 
 
-def _facts(
-    request: Request,
-    table: Table,
-    contest: TryThemAll,
-    result: LockedTest | None,
-    seconds: float,
-    rows: ContestRows,
-) -> dict[str, Any]:
-    """Everything that was found, and what further data are read like."""
-    kept = without(table, tuple({name for name in (request.groups, request.time) if name is not None}))
-    schema, description = kept.schema, kept.description
-    last = None
-    if contest.has_model:
-        last = getattr(contest.model_, "estimator_", contest.model_).steps[-1][1]
-    by_rows = isinstance(last, KNeighborsClassifier) or getattr(last, "expansion_", None) is not None
-    return {
-        "command": shlex.join(["nearline", *sys.argv[1:]]),
-        "data": str(request.data),
-        "rows": description.rows,
-        "rows_in_file": description.rows + description.unlabeled,
-        "fingerprint": fingerprint(kept.X, np.asarray(table.y)),
-        "target": description.target,
-        "target_given": request.reading.target,
-        "labels": request.reading.labels,
-        "reading": request.reading.options,
-        "columns": None if schema.columns is None else dict(schema.columns),
-        "features": schema.n_features,
-        "shape": list(description.shape),
-        "zero_based": schema.zero_based,
-        "bins": None if schema.bins is None else list(schema.bins),
-        "classes": contest.classes_.tolist(),
-        "positive": contest.positive_,
-        "model": str(contest.chosen_),
-        "calibration": contest.calibration_,
-        "representation": contest.chosen_.representation,
-        "cross_validation": {
-            s.name: contest.leaderboard_.mean(contest.chosen_, s.name) for s in contest.leaderboard_.scorers
-        },
-        "cross_validation_note": OPTIMISTIC,
-        "candidates": len(contest.leaderboard_),
-        "findings": [finding.facts() for finding in contest.findings_],
-        "skipped": [vars(one) for one in contest.leaderboard_.skipped],
-        "interrupted": contest.interrupted_,
-        "fitted": contest.has_model,
-        "time_limit_reached": bool(_late(contest)),
-        "test": None if result is None else _test_facts(result),
-        # so that training rows can be shown as rows of the file
-        "training_rows": rows.places[contest.training_part()[2]].tolist() if by_rows else None,
-        "seconds": seconds,
-        "random_state": request.random_state,
-        "version": __version__,
-    }
-
-
-def _test_facts(result: LockedTest) -> dict[str, Any]:
-    intervals = {name: asdict(interval) for name, interval in result.intervals.items()}
-    return {
-        "rows": result.n_rows,
-        "openings": result.openings,
-        "models": result.models,
-        "scores": result.scores,
-        "intervals": intervals,
-        "majority": result.majority,
-        "against": vars(result.against) | {"said": str(result.against)},
-        "classes": result.classes.tolist(),
-        "confusion": result.confusion.tolist(),
-    }
-
-
 def _rows(request: Request, table: Table, contest: TryThemAll, order: Any) -> ContestRows:
     """What the rows are called."""
     most = len(table) + table.description.unlabeled
@@ -248,80 +148,3 @@ def _rows(request: Request, table: Table, contest: TryThemAll, order: Any) -> Co
         reading = Reading(request.reading.target, options=request.reading.options)
         own = FileRows(Path(request.test), reading, len(contest.test[1]), table.schema)
     return ContestRows(contest, order, table, FileRows(request.data, request.reading, most), own)
-
-
-def _source(request: Request, table: Table, facts: dict[str, Any], rows: ContestRows) -> dict[str, Any]:
-    """What the report says about where the rows come from."""
-    names = ("data", "rows", "fingerprint", "target", "columns", "command", "shape", "seconds")
-    kind = table.description.format
-    return {name: facts[name] for name in names} | {
-        "description": described(table.description),
-        "kind": kind,
-        "row_place": rows.place,
-    }
-
-
-def _late(contest: TryThemAll) -> set[str]:
-    """Families that the time limit kept from finishing."""
-    return {one.family for one in contest.leaderboard_.skipped if one.late}
-
-
-def _fitted(contest: TryThemAll) -> str:
-    if contest.has_model:
-        return "fitted"
-    return (
-        f"not, as that takes long: for a model try again with --include {shlex.quote(contest.chosen_.family)}"
-    )
-
-
-def _show(
-    request: Request,
-    contest: TryThemAll,
-    result: LockedTest | None,
-    seconds: float,
-    facts: dict[str, Any],
-    rows: ContestRows,
-) -> None:
-    print(contest.leaderboard_)
-    print(f"\n{many(len(contest.leaderboard_), 'candidate')} in {seconds:.1f} s")
-    if contest.interrupted_:
-        print(f"interrupted: what had finished is shown, and the best of it was {_fitted(contest)}")
-    if facts["time_limit_reached"]:
-        known = {one.name for one in families(request.preset, request.include, request.exclude)}
-        late = _late(contest) & known
-        finished = {entry.family for entry in contest.leaderboard_} - late
-        total = len(finished | late)
-        print(f"the time limit ended the contest: {len(finished)} of {total} families finished")
-    if contest.calibration_ is not None:
-        print(
-            f"{visible(contest.chosen_.family)} gives no probabilities of its own: they come from its scores by "
-            f"{contest.calibration_}, fitted to rows left out on {contest.model_.folds} folds; labels are unchanged"
-        )
-    if request.time is not None:
-        print(visible(rows.times(request.time)))
-    for finding in contest.findings_:
-        print(visible(f"{finding.severity}: {finding.subject}: {finding.message} {finding.remedy}"))
-    _show_drop(contest, facts["columns"])
-    if result is not None:
-        print(f"\n{result}")
-
-
-def _show_drop(contest: TryThemAll, known: Any) -> None:
-    """How to leave out the columns that should be; columns without names cannot be."""
-    found = [one.columns.names for one in contest.findings_ if one.leave_out and one.columns is not None]
-    names = [name for name in dict.fromkeys(chain(*found)) if name in (known or {})]
-    if names:
-        print(visible(f"to try again without: --drop {shlex.quote(','.join(names))}"))
-
-
-def _show_written(request: Request, output: Output) -> None:
-    print(f"\nwritten: {', '.join(map(visible, output.written))}")
-    for note in output.notes:
-        print(f"note: {visible(note)}")
-    for name in output.ending.left_out:
-        print(f"interrupted: {name} was left out")
-    if output.failure is not None or not output.contest.has_model:
-        return
-    model = shlex.quote(str(request.out / "model.nearline"))
-    print(visible(f"predict with: nearline predict {model} NEW_DATA"))
-    print(visible(f"explain with: nearline explain {model} {shlex.quote(str(request.data))} --row 1"))

@@ -30,7 +30,7 @@ from nearline.explain.words import STRONGEST
 from nearline.files import inspect as inspected
 from nearline.files import load
 from nearline.predictions import predictions_of
-from nearline.selection.leaderboard import shown
+from nearline.selection.cells import shown
 from nearline.selection.locked_test import LockedRows, fingerprint, intervals_of
 from nearline.selection.scoring import scorers_for
 

@@ -1,7 +1,8 @@
 """Estimators with scikit-learn's interface. ``ESTIMATORS`` lists them; what is listed is tested and documented."""
 
-from nearline.estimators.bayes import BernoulliNB, GaussianNB, MultinomialNB
+from nearline.estimators.bayes import BernoulliNB, MultinomialNB
 from nearline.estimators.discriminant import LinearDiscriminantAnalysis, NearestCentroid
+from nearline.estimators.gaussian_nb import GaussianNB
 from nearline.estimators.gaussian_process import GaussianProcessClassifier
 from nearline.estimators.kernel_classifier import KernelClassifier
 from nearline.estimators.kernel_least_squares import KernelLeastSquares
@@ -11,7 +12,8 @@ from nearline.estimators.kernel_neighbors import KernelNeighborsClassifier
 from nearline.estimators.kernel_perceptron import KernelPerceptron
 from nearline.estimators.kernel_svm import KernelSVM
 from nearline.estimators.least_squares import LeastSquaresClassifier
-from nearline.estimators.linear import LinearClassifier, LogisticRegression, SparsemaxClassifier
+from nearline.estimators.linear import LinearClassifier
+from nearline.estimators.logistic import LogisticRegression, SparsemaxClassifier
 from nearline.estimators.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from nearline.estimators.perceptron import Perceptron
 from nearline.estimators.reductions import OneVsOne, OneVsRest

@@ -13,7 +13,7 @@ from nearline._arrays.design import Array, Design, is_sparse
 from nearline._arrays.validation import check_weights, validate_data
 from nearline._parallel.tiles import groups, map_tiles, steps
 from nearline._records.kept import Numbers, Plain, kept
-from nearline.estimators.linear import LinearModel
+from nearline.estimators.linear_base import LinearModel
 
 
 def row_blocks(shape: tuple[int, int], *, budget: int = 1 << 18) -> Iterator[slice]:
@@ -248,3 +248,9 @@ def check_number(owner: object, name: str, value: Any, *, positive: bool, remedy
     if not number or not np.isfinite(value) or value < 0 or (positive and value == 0):
         raise ValueError(f"{type(owner).__name__}: {name} must be a number {sign}, got {value!r}. {remedy}")
     return float(value)
+
+
+def log_or_never(values: Array) -> Array:
+    """Logarithm with log 0 = -inf: a class without rows has no prior and never wins."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))

@@ -17,7 +17,7 @@ from nearline.estimators._generative import (
     class_sums,
     row_blocks,
 )
-from nearline.estimators.linear import LinearModel
+from nearline.estimators.linear_base import LinearModel
 
 
 @kept(

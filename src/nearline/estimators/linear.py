@@ -1,14 +1,12 @@
-"""LinearClassifier: a loss, a regularizer, a solver. The named linear models are a few lines each."""
+"""LinearClassifier: a loss, a regularizer, a solver."""
 
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from nearline._arrays.design import Array, Design
+from nearline._arrays.design import Array
 from nearline._arrays.validation import check_weights, validate_data
-from nearline._records.explanation import Contributions
 from nearline._records.kept import (
     AnyOf,
     Flag,
@@ -17,7 +15,6 @@ from nearline._records.kept import (
     Numbers,
     OneOf,
     OrNone,
-    Perhaps,
     Plain,
     Real,
     Whole,
@@ -25,103 +22,16 @@ from nearline._records.kept import (
     kept,
     require,
 )
-from nearline.decision import decide
-from nearline.estimators._explained import OfFeatures, by_class, contributions, linear
-from nearline.estimators.base import Classifier, class_weights, encoded
+from nearline.estimators.base import encoded
+from nearline.estimators.linear_base import LinearModel
 from nearline.losses import BINARY, JOINT, LOSSES, Loss
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import Risk, named, strength
 from nearline.risk.params import Params
-from nearline.scores import LinearScore
 from nearline.solvers import RULES, SGD, SOLVERS, Solution, Solver, minimize
 from nearline.solvers.sgd import DescentProgress
 
 MULTICLASS = ("auto", "joint", "one-vs-rest")
-
-
-@kept(n_features_in_=Whole(1), coef_=Numbers(("P", "D")), intercept_=Numbers(("P",), infinite=True))
-class LinearModel(Classifier):
-    """What every fitted f(x) = W x + b offers: ``coef_`` (K, D), ``intercept_`` (K,), scores, labels, geometry."""
-
-    coef_: Array
-    intercept_: Array
-    classes_: Array
-    class_weight: Any
-    solution_: Any
-    gap_: float | None
-    progress_: Any
-
-    @property
-    def score_function_(self) -> LinearScore:
-        """The fitted score as an object; its ``label(x)`` is the fast call for single rows."""
-        check_is_fitted(self)
-        return LinearScore(self.coef_, self.intercept_, self.classes_)
-
-    def _scores(self, X: Any) -> Array:
-        return self.score_function_(self._validate_predict(X))
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores f(x): (n,) for two classes, (n, K) for more."""
-        scores = self._scores(X)
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> Array:
-        """Labels: the second class where f >= 0, or the class of the largest score."""
-        return decide(self._scores(X), self.classes_)
-
-    def explain(self, X: Any) -> Contributions:
-        """What each feature adds to the score of each class."""
-        F = self._scores(X)
-        codes = np.searchsorted(self.classes_, decide(F, self.classes_))
-        bias, terms = self._terms(self._validate_predict(X))
-        return contributions(codes, by_class(F), self.classes_, of="features", bias=bias, terms=terms)
-
-    def _terms(self, X: Design) -> tuple[Array, OfFeatures]:
-        """The bias (C,), and what features of checked rows add to it."""
-        b = by_class(self.intercept_[None].astype(np.float64))[0]
-        return b, OfFeatures(X, linear(self.coef_))
-
-    def margins(self, X: Any, y: Any) -> Array:
-        """Geometric margin of each labelled row; negative where the row is misclassified."""
-        targets = self._known(y)
-        return self.score_function_.margins(self._validate_predict(X), targets)
-
-    def _known(self, y: Any) -> Array:
-        """Class numbers of labels, all of which must be among ``classes_``."""
-        check_is_fitted(self, "classes_")
-        y = np.asarray(y)
-        unknown = y[~np.isin(y, self.classes_)]
-        if len(unknown):
-            raise ValueError(
-                f"Label {unknown.tolist()[0]!r} is not among the classes of the model: {self.classes_.tolist()}."
-            )
-        return np.searchsorted(self.classes_, y)
-
-    def _weighted_batch(self, weights: Array, targets: Array) -> Array:
-        """The weights of a batch's rows, times those of their classes."""
-        if self.class_weight is None:
-            return weights
-        if self.class_weight == "balanced":
-            raise ValueError(
-                "class_weight='balanced' needs all rows at once: give partial_fit a dictionary {label: weight}."
-            )
-        return weights * class_weights(self.class_weight, self.classes_, self.classes_)[targets]
-
-    def strongest_features(self, k: int = 10, names: Any = None) -> dict[Any, list[tuple[Any, float]]]:
-        """For each class the k features of the largest weights: words for text, columns for tables."""
-        check_is_fitted(self)
-        default = getattr(self, "feature_names_in_", np.arange(self.n_features_in_))
-        names = np.asarray(default if names is None else names)
-        if names.shape != (self.n_features_in_,):
-            raise ValueError(
-                f"names must name each of the {self.n_features_in_} features, got {names.shape} names."
-            )
-        W = np.vstack([-self.coef_, self.coef_]) if len(self.coef_) == 1 else self.coef_
-        top = np.argsort(-W, axis=1, kind="stable")[:, :k]
-        return {
-            label: [(names[j], float(w[j])) for j in columns]
-            for label, w, columns in zip(self.classes_.tolist(), W, top)
-        }
 
 
 def defines_probabilities(self: "LinearClassifier") -> bool:
@@ -385,126 +295,3 @@ class LinearClassifier(LinearModel):
         logarithms = self.loss_.log_probabilities(scores)
         assert logarithms is not None
         return logarithms
-
-
-@kept(loss=None)
-class LogisticRegression(LinearClassifier):
-    """Logistic regression: log(1 + exp(-y f)) for two classes, softmax cross-entropy for more.
-
-    Parameters are those of :class:`LinearClassifier`; ``multiclass="one-vs-rest"`` fits K two-class models instead.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from nearline import LogisticRegression
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = LogisticRegression(alpha=0.1, tol=1e-8).fit(X, y)
-    >>> model.predict_proba(X[:1]).round(2).tolist()
-    [[0.89, 0.1, 0.0]]
-    """
-
-    loss = "logistic"
-
-    def __init__(
-        self,
-        alpha: float | str = "1/n",
-        regularizer: Any = "l2",
-        *,
-        multiclass: str = "auto",
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        solver: Any = "auto",
-        tol: float = 1e-4,
-        warm_start: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.regularizer = regularizer
-        self.multiclass = multiclass
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.solver = solver
-        self.tol = tol
-        self.warm_start = warm_start
-
-
-@kept(loss=None, multiclass=None, multilabel_=Perhaps(Flag()))
-class SparsemaxClassifier(LinearClassifier):
-    """Sparsemax regression: probabilities that can be exactly 0.
-
-    ``y`` may also be a label indicator matrix (n, C), one or more labels a row; ``predict`` then gives the labels of
-    positive probability, as an indicator matrix.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from nearline import SparsemaxClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> model = SparsemaxClassifier(alpha=1e-3).fit(X, y)
-    >>> model.predict_proba(X[:1]).tolist()
-    [[1.0, 0.0, 0.0]]
-    """
-
-    loss = "sparsemax"
-    multiclass = "auto"
-    multilabel_ = False  # until a fit to label sets
-
-    def __init__(
-        self,
-        alpha: float | str = "1/n",
-        regularizer: Any = "l2",
-        *,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        solver: Any = "auto",
-        tol: float = 1e-4,
-        warm_start: bool = False,
-    ) -> None:
-        self.alpha = alpha
-        self.regularizer = regularizer
-        self.fit_intercept = fit_intercept
-        self.class_weight = class_weight
-        self.solver = solver
-        self.tol = tol
-        self.warm_start = warm_start
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Minimize the risk; ``y`` is labels (n,) or an indicator matrix (n, C) of label sets."""
-        shape = np.asarray(y).shape
-        self.multilabel_ = len(shape) == 2 and shape[1] > 1
-        return (
-            self._fit_label_sets(X, y, sample_weight)
-            if self.multilabel_
-            else super().fit(X, y, sample_weight)
-        )
-
-    def _fit_label_sets(self, X: Any, Y: Any, sample_weight: Any) -> Self:
-        X, Y = validate_data(
-            self, X, Y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", multi_output=True
-        )
-        Y = np.asarray(Y, dtype=np.float64)
-        if not (np.isin(Y, (0.0, 1.0)).all() and (Y.sum(axis=1) > 0).all()):
-            raise ValueError(
-                "A label indicator matrix must hold 0 and 1 only, with at least one 1 in each row; "
-                "drop rows without labels, or add a column for 'none'."
-            )
-        if self.class_weight is not None:
-            raise ValueError("class_weight is for one label a row: give sample_weight with label sets.")
-        self.classes_ = np.arange(Y.shape[1])
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        risk = Risk(
-            X,
-            Y / Y.sum(axis=1, keepdims=True),
-            loss="sparsemax",
-            regularizer=self.regularizer,
-            alpha=self.alpha,
-            weights=weights,
-            bias=self.fit_intercept,
-        )
-        self._keep(risk, minimize(risk, self.solver, self._start(risk), tol=self.tol))
-        self.solution_.warn(self.tol, self._limit)
-        return self
-
-    def predict(self, X: Any) -> Array:
-        """Labels, or for a model of label sets the indicator matrix of labels with positive probability."""
-        check_is_fitted(self)
-        return (self.predict_proba(X) > 0).astype(int) if self.multilabel_ else super().predict(X)

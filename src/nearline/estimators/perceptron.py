@@ -22,7 +22,7 @@ from nearline._records.kept import (
     kept,
     require,
 )
-from nearline.estimators.linear import LinearModel
+from nearline.estimators.linear_base import LinearModel
 from nearline.risk.params import Params
 from nearline.solvers import ConvergenceWarning
 from nearline.solvers.perceptron import MULTICLASS, PerceptronResult, PerceptronRule, perceptron_rule

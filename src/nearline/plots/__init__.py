@@ -12,14 +12,13 @@ from nearline.plots.models import (
     plot_objective,
     plot_path_scores,
     plot_sigmoid,
-    plot_sweep,
     plot_templates,
     plot_weights,
 )
 from nearline.plots.regions import Plane, plot_outliers, plot_regions
 from nearline.plots.results import plot_confusion, plot_precision_recall, plot_reliability, plot_roc
 from nearline.plots.samples import Sample, Units
-from nearline.plots.selection import plot_candidates, plot_curve, plot_leaderboard
+from nearline.plots.selection import plot_candidates, plot_curve, plot_leaderboard, plot_sweep
 from nearline.plots.style import COLORS
 
 __all__ = [

@@ -78,7 +78,7 @@ def _sweep(sample: Sample) -> Any:
     most = min(100, int(0.75 * len(sample.y)))
     ks = [k for k in (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100) if k <= most]
     weights = ["uniform", "distance"]
-    return models.plot_sweep(sweep(sample.rows(), sample.y, ks, weights=weights, transformer=sample.way))
+    return selection.plot_sweep(sweep(sample.rows(), sample.y, ks, weights=weights, transformer=sample.way))
 
 
 def _alphas() -> Array:
@@ -185,7 +185,7 @@ def _learning_curve(sample: Sample) -> Any:
     from sklearn.pipeline import make_pipeline
 
     from nearline.estimators import KNeighborsClassifier
-    from nearline.selection.evaluate import learning_curve
+    from nearline.selection.curves import learning_curve
 
     model = KNeighborsClassifier(1)
     model = model if sample.way is None else make_pipeline(sample.way, model)

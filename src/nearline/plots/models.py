@@ -1,4 +1,4 @@
-"""Pictures of losses, solvers, linear models and neighbors."""
+"""Pictures of losses, solvers and linear models."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -256,55 +256,3 @@ def plot_weights(model: Any, names: Any = None, *, top: int = 8, axes: Any = Non
         ax.tick_params(axis="x", labelsize="x-small")
         ax.set_title(visible(label)[:24], fontsize="medium")
     return axes
-
-
-def plot_sweep(result: Any, *, ax: Any = None) -> Any:
-    """Fold scores over k: a point for each fold's outcome, a line through the means, bars of +-1 standard
-    deviation; one line for each metric and weighting of a :func:`nearline.sweep`. Of more than 100 folds (leave-one-out)
-    single outcomes and their deviation say nothing: there are no points, and bars are standard errors.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from nearline import sweep
-    >>> from nearline.plots import plot_sweep
-    >>> plot_sweep(sweep(*load_iris(return_X_y=True), ks=[1, 5, 15])).get_ylabel()
-    'accuracy'
-    """
-    from nearline.neighbors.weights import as_weights
-    from nearline.selection.sweep_result import metric_name
-
-    ax = _axes(ax)
-    n_folds = result.scores.shape[-1]
-    many = n_folds > 100
-    for i, a in np.ndindex(result.scores.shape[:2]):
-        style = _style(len(ax.containers))
-        if not many:
-            points = np.repeat(result.ks, n_folds), result.scores[i, a].ravel()
-            ax.plot(*points, ".", color=style["color"], alpha=0.4, markersize=4)
-        label = f"{metric_name(result.metrics[i])}, {as_weights(result.weights[a])}"
-        bars = (result.standard_error if many else result.deviation)[i, a]
-        ax.errorbar(result.ks, result.mean[i, a], yerr=bars, capsize=3, label=label, **style)
-    what = "standard error" if many else "standard deviation over folds"
-    _mark(ax, result)
-    if result.ks.max() >= 20 * result.ks.min():  # small k would stick together
-        ax.set_xscale("log")
-        ax.set_xticks(result.ks, [str(k) for k in result.ks], fontsize="small")
-        ax.minorticks_off()
-    ax.set(xlabel="k", ylabel=result.scoring)
-    ax.set_title(f"Cross-validation over k (bars: ±1 {what})", fontsize="medium")
-    ax.legend(fontsize="small")
-    return ax
-
-
-def _mark(ax: Any, result: Any) -> None:
-    """A ring at the best mean, a square at the one-standard-error choice."""
-    for chosen, marker, said in (
-        (result.best, "o", "best mean"),
-        (result.one_standard_error, "s", "one standard error"),
-    ):
-        i, a = result.metrics.index(chosen["metric"]), result.weights.index(chosen["weights"])
-        b = int(np.searchsorted(result.ks, chosen["n_neighbors"]))
-        look = {"markersize": 12, "fillstyle": "none", "markeredgewidth": 1.6, "color": "black"}
-        label = f"{said}: k = {chosen['n_neighbors']}"
-        ax.plot(result.ks[b], result.mean[i, a, b], marker, linestyle="none", label=label, **look)

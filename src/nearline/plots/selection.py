@@ -6,7 +6,7 @@ import numpy as np
 
 from nearline._records.visible import visible
 from nearline.plots.style import COLORS, axes, pyplot, style
-from nearline.selection.evaluate import Curve
+from nearline.selection.curves import Curve
 from nearline.selection.leaderboard import Entry, Leaderboard
 
 
@@ -160,3 +160,55 @@ def plot_curve(curve: Curve, *, ax: Any = None) -> Any:
     ax.set(xlabel=curve.name, ylabel=curve.scoring, title=title)
     ax.legend(fontsize="small")
     return ax
+
+
+def plot_sweep(result: Any, *, ax: Any = None) -> Any:
+    """Fold scores over k: a point for each fold's outcome, a line through the means, bars of +-1 standard
+    deviation; one line for each metric and weighting of a :func:`nearline.sweep`. Of more than 100 folds (leave-one-out)
+    single outcomes and their deviation say nothing: there are no points, and bars are standard errors.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from nearline import sweep
+    >>> from nearline.plots import plot_sweep
+    >>> plot_sweep(sweep(*load_iris(return_X_y=True), ks=[1, 5, 15])).get_ylabel()
+    'accuracy'
+    """
+    from nearline.neighbors.weights import as_weights
+    from nearline.selection.sweep_result import metric_name
+
+    ax = axes(ax)
+    n_folds = result.scores.shape[-1]
+    many = n_folds > 100
+    for i, a in np.ndindex(result.scores.shape[:2]):
+        look = style(len(ax.containers))
+        if not many:
+            points = np.repeat(result.ks, n_folds), result.scores[i, a].ravel()
+            ax.plot(*points, ".", color=look["color"], alpha=0.4, markersize=4)
+        label = f"{metric_name(result.metrics[i])}, {as_weights(result.weights[a])}"
+        bars = (result.standard_error if many else result.deviation)[i, a]
+        ax.errorbar(result.ks, result.mean[i, a], yerr=bars, capsize=3, label=label, **look)
+    what = "standard error" if many else "standard deviation over folds"
+    _mark(ax, result)
+    if result.ks.max() >= 20 * result.ks.min():  # small k would stick together
+        ax.set_xscale("log")
+        ax.set_xticks(result.ks, [str(k) for k in result.ks], fontsize="small")
+        ax.minorticks_off()
+    ax.set(xlabel="k", ylabel=result.scoring)
+    ax.set_title(f"Cross-validation over k (bars: ±1 {what})", fontsize="medium")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def _mark(ax: Any, result: Any) -> None:
+    """A ring at the best mean, a square at the one-standard-error choice."""
+    for chosen, marker, said in (
+        (result.best, "o", "best mean"),
+        (result.one_standard_error, "s", "one standard error"),
+    ):
+        i, a = result.metrics.index(chosen["metric"]), result.weights.index(chosen["weights"])
+        b = int(np.searchsorted(result.ks, chosen["n_neighbors"]))
+        look = {"markersize": 12, "fillstyle": "none", "markeredgewidth": 1.6, "color": "black"}
+        label = f"{said}: k = {chosen['n_neighbors']}"
+        ax.plot(result.ks[b], result.mean[i, a, b], marker, linestyle="none", label=label, **look)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline._records.visible import visible
 from nearline._records.words import many
+from nearline.selection.cells import bytes_in, seconds_in, short, shown, table
 from nearline.selection.comparison import Added, Hits, indistinguishable
 from nearline.selection.edges import Edge
 from nearline.selection.scoring import SCORERS, Scorer
@@ -38,7 +38,7 @@ class Entry:
     added: Array | None = field(default=None, repr=False)  # what left-out rows add to the score that decides
 
     def __str__(self) -> str:
-        inside = ", ".join(f"{name}={_short(value)}" for name, value in self.parameters.items())
+        inside = ", ".join(f"{name}={short(value)}" for name, value in self.parameters.items())
         return f"{self.family} ({inside})" if inside else self.family
 
 
@@ -199,7 +199,7 @@ class Leaderboard:
     def _flat(self) -> list[dict[str, Any]]:
         """Records with parameters as text: frames want one type a column."""
         return [
-            record | {"parameters": ", ".join(f"{k}={_short(v)}" for k, v in record["parameters"].items())}
+            record | {"parameters": ", ".join(f"{k}={short(v)}" for k, v in record["parameters"].items())}
             for record in self.records()
         ]
 
@@ -215,11 +215,11 @@ class Leaderboard:
                 ("*" if id(entry) in equals else "") + (">" if entry.edges else ""),
                 entry.family,
                 entry.representation,
-                ", ".join(f"{k}={_short(v)}" for k, v in entry.parameters.items() if k != "metric"),
+                ", ".join(f"{k}={short(v)}" for k, v in entry.parameters.items() if k != "metric"),
                 *(self._with_deviation(entry, s.name) for s in self.scorers),
-                _seconds(entry.fit_seconds),
-                _seconds(entry.predict_seconds),
-                _bytes(entry.size),
+                seconds_in(entry.fit_seconds),
+                seconds_in(entry.predict_seconds),
+                bytes_in(entry.size),
             ]
             for entry in best
         ]
@@ -281,40 +281,9 @@ def right_rows(entry: Entry, sizes: list[int]) -> Array:
     ).astype(bool)
 
 
-def table(rows: list[list[str]]) -> list[str]:
-    """Lines of aligned columns, a rule under the first."""
-    rows = [[visible(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return [lines[0], "  ".join("-" * w for w in widths), *lines[1:]]
-
-
-def shown(score: float) -> str:
-    """Four digits, or "n/a" where a score is undefined."""
-    return "n/a" if np.isnan(score) else f"{score:.4f}"
-
-
 def _same_path(one: Entry, other: Entry) -> bool:
     def rest(entry: Entry) -> Any:
         others = {name: value for name, value in entry.parameters.items() if name != entry.path}
         return entry.family, entry.representation, others
 
     return bool(rest(one) == rest(other))
-
-
-def _short(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:.2f} s" if seconds >= 0.1 else f"{1e3 * seconds:.1f} ms"
-
-
-def _bytes(size: float | None) -> str:
-    if size is None:
-        return "unknown"
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB"

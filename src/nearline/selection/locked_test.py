@@ -13,9 +13,9 @@ from nearline._records.visible import visible
 from nearline._records.words import many
 from nearline.predictions import Predictions
 from nearline.representations import is_frame, kind_of_series, read_series, series_of
+from nearline.selection.cells import shown
 from nearline.selection.intervals import Interval
 from nearline.selection.intervals.of_scores import Sample, interval_of
-from nearline.selection.leaderboard import shown
 from nearline.selection.measures import class_counts
 from nearline.selection.scoring import Scorer
 from nearline.selection.trivial import Against

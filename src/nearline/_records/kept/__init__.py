@@ -15,23 +15,20 @@ from functools import cache
 from typing import Any, TypeVar
 
 from nearline._records.kept._arrays import Labels, Numbers, Objects, RowArray
+from nearline._records.kept._collections import ListOf, Mapping, Plain, Vocabulary
 from nearline._records.kept._values import (
     AnyOf,
     Anything,
     Flag,
     Instance,
-    ListOf,
-    Mapping,
     Named,
     OneOf,
     Only,
     OrNone,
     Perhaps,
-    Plain,
     Real,
     Sizes,
     Spec,
-    Vocabulary,
     Whole,
     Word,
     shown,

@@ -24,7 +24,7 @@ def stub() -> str:
     by_module: dict[str, list[str]] = {}
     for name, module in homes().items():
         by_module.setdefault(module, []).append(name)
-    lines = ["# Written by tools/stub.py."]
+    lines = ["# Written by tools/make_package_stub.py."]
     for module in sorted(by_module):
         lines += [f"from {module} import {name} as {name}" for name in sorted(by_module[module])]
     return "\n".join([*lines, "", "__version__: str", "__all__: list[str]", ""])
@@ -36,6 +36,6 @@ if __name__ == "__main__":
         sys.exit(
             0
             if target.read_text() == stub()
-            else f"{target} is not what tools/stub.py writes: run make format"
+            else f"{target} is not what tools/make_package_stub.py writes: run make format"
         )
     target.write_text(stub())

@@ -1,4 +1,4 @@
-"""Write the type stub of the compiled core: `python tools/make_stubs.py` (the tests check that it is up to date).
+"""Write the type stub of the compiled core: `python tools/make_core_stub.py` (the tests check that it is up to date).
 
 The stub is made from the portable module, which has every function on every machine. Arrays are typed as arrays: their
 types and layouts are checked by the core itself, so overloads that differ in nothing else become one.
@@ -16,7 +16,7 @@ from nanobind.stubgen import StubGen
 
 STUB = Path(__file__).resolve().parents[1] / "src" / "nearline" / "_core" / "__init__.pyi"
 
-HEAD = '''"""The compiled core (written by tools/make_stubs.py)."""
+HEAD = '''"""The compiled core (written by tools/make_core_stub.py)."""
 
 from enum import Enum
 from typing import Any, TypeAlias, overload

@@ -1,0 +1,82 @@
+"""Options that several commands have."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Data = Annotated[
+    Path,
+    typer.Argument(help="CSV, TSV, Parquet, JSON lines, LIBSVM, .npy, .npz, texts, or a folder of classes"),
+]
+
+
+Target = Annotated[
+    str | None, typer.Option("--target", "-t", help="column of the labels: name, number, 'first' or 'last'")
+]
+
+
+Labels = Annotated[Path | None, typer.Option(help="file with one label a line, or .npy")]
+
+
+Columns = Annotated[str | None, typer.Option(help="columns to classify by, with commas (default: all)")]
+
+
+Drop = Annotated[str | None, typer.Option(help="columns to leave out, with commas")]
+
+
+Read = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--read",
+        help="KEY=VALUE on how to read: delimiter, header, encoding, missing, format; of images features, size",
+    ),
+]
+
+
+NumberOfFolds = Annotated[str, typer.Option("--folds", help="folds, or leave-one-out")]
+ModelFile = Annotated[Path, typer.Argument(help="a file that 'nearline try' wrote")]
+
+
+AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
+
+
+Positive = Annotated[
+    str | None, typer.Option(help="positive one of two classes (default: 1 or true, else the rarer)")
+]
+
+
+Bins = Annotated[
+    int | None, typer.Option(help="classes to make of a target that is a quantity, by quantiles")
+]
+
+
+Classes = Annotated[
+    bool, typer.Option("--classes", help="each number of the target is a class, however many there are")
+]
+
+
+RandomState = Annotated[int, typer.Option(help="decides folds and test rows")]
+
+
+Force = Annotated[bool, typer.Option("--force", help="write over files that are there")]
+
+
+Picture = Annotated[Path | None, typer.Option(help="file of the picture: .png, .svg or .pdf")]
+
+
+def families_in(text: str | None) -> list[str] | None:
+    """Names of families between commas; those that have a comma themselves, as 'k-NN, L2', are put together again."""
+    if text is None:
+        return None
+    from nearline.cli._reading import names
+    from nearline.selection.families import FAMILIES
+
+    known = {name.lower(): name for name in FAMILIES}
+    found, parts = [], names(text) or []
+    while parts:
+        pair = ", ".join(parts[:2]).lower()
+        taken = 2 if len(parts) > 1 and pair in known else 1
+        found.append(known[pair] if taken == 2 else parts[0])
+        parts = parts[taken:]
+    return found
