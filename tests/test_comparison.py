@@ -21,7 +21,7 @@ from benchmarks.studies.intervals import comparisons as study  # noqa: E402
 from nearline.selection.comparison import (  # noqa: E402
     BUNDLES,
     Added,
-    Hits,
+    CorrectRows,
     added_by_rows,
     corrected_t_test,
     holm,
@@ -160,7 +160,7 @@ def test_errors_say_what_to_do(call, message):
 def test_hits_tell_what_few_folds_cannot():
     rng = np.random.default_rng(0)
     right = np.array([rng.random(1000) < p for p in (0.95, 0.95, 0.88)])
-    hits = Hits(np.packbits(right, axis=1), 1000)
+    hits = CorrectRows(np.packbits(right, axis=1), 1000)
     scores = right.reshape(3, 5, 200).mean(axis=2)
     scores[2] += [0.04, -0.04, 0.03, -0.03, 0.0]  # folds that differ a lot
     assert indistinguishable(scores, 0.25).tolist() == [True, True, True]
@@ -184,7 +184,7 @@ def test_hits_of_equal_models_are_seldom_told_apart():
             for a, part in enumerate((X[:, :3], X[:, 3:])):
                 distances = ((part[test][:, None] - part[~test][None]) ** 2).sum(axis=2)
                 right[a, test] = y[~test][distances.argmin(axis=1)] == y[test]
-        hits = Hits(np.packbits(right, axis=1), n)
+        hits = CorrectRows(np.packbits(right, axis=1), n)
         rejected += hits.p_values(0, np.array([1]), 5, 0.25)[0] < 0.05
     assert rejected <= n_sets * 0.05 + 2 * np.sqrt(n_sets * 0.05 * 0.95)
 

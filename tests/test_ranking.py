@@ -71,7 +71,7 @@ def test_equals_scikit_learns_area(model, dtype):
     X, y = overlapping(3, dtype)
     fitted = model.fit(X[:100], y[:100])
     predictions = predictions_of(fitted, X[100:], fitted.classes_)
-    if predictions.chances is None:
+    if predictions.make_probabilities is None:
         assert predictions.ranked_by == "the score of a class less the largest other"
         return
     assert predictions.ranked_by == "the log-odds of a class against the rest"

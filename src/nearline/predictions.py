@@ -31,38 +31,42 @@ class Predictions:
     labels: Array  # (m,) class numbers
     n_classes: int
     scores: Array | None = None  # (m,) for two classes, else (m, C)
-    chances: Callable[[], Array] | None = field(default=None, repr=False)  # (m, C) probabilities
+    make_probabilities: Callable[[], Array] | None = field(default=None, repr=False)  # (m, C) probabilities
     # (m, C) their logarithms, where these tell more: a probability of 1e-400 is rounded to 0, 1 - 1e-20 to 1
-    log_chances: Callable[[], Array] | None = field(default=None, repr=False)
+    make_log_probabilities: Callable[[], Array] | None = field(default=None, repr=False)
 
     def probabilities(self) -> Array | None:
         """(m, C), or None for a model that gives none."""
-        return None if self.chances is None else self._probabilities
+        return None if self.make_probabilities is None else self._probabilities
 
     @cached_property
     def _probabilities(self) -> Array:
-        assert self.chances is not None
-        return self.chances()
+        assert self.make_probabilities is not None
+        return self.make_probabilities()
 
     @cached_property
     def _log_probabilities(self) -> Array:
-        return log_of(self._probabilities) if self.log_chances is None else self.log_chances()
+        return (
+            log_of(self._probabilities)
+            if self.make_log_probabilities is None
+            else self.make_log_probabilities()
+        )
 
     def settled(self) -> "Predictions":
         """With probabilities as they are now, so that the model may go."""
-        if self.chances is None:
+        if self.make_probabilities is None:
             return self
-        logs = None if self.log_chances is None else Known(self._log_probabilities)
-        return replace(self, chances=Known(self._probabilities), log_chances=logs)
+        logs = None if self.make_log_probabilities is None else Known(self._log_probabilities)
+        return replace(self, make_probabilities=Known(self._probabilities), make_log_probabilities=logs)
 
     def some(self, numbers: Array) -> "Predictions":
         """The answers about some of the rows."""
-        chances, logs = None, None
-        if self.chances is not None:
-            chances = Known(self._probabilities[numbers])
-            logs = None if self.log_chances is None else Known(self._log_probabilities[numbers])
+        probabilities, logs = None, None
+        if self.make_probabilities is not None:
+            probabilities = Known(self._probabilities[numbers])
+            logs = None if self.make_log_probabilities is None else Known(self._log_probabilities[numbers])
         scores = None if self.scores is None else self.scores[numbers]
-        return Predictions(self.labels[numbers], self.n_classes, scores, chances, logs)
+        return Predictions(self.labels[numbers], self.n_classes, scores, probabilities, logs)
 
     def turned(self) -> "Predictions":
         """Of two classes the first in the place of the second."""
@@ -74,8 +78,10 @@ class Predictions:
             1 - self.labels,
             2,
             None if self.scores is None else -self.scores,
-            reversed_columns(None if self.chances is None else lambda: self._probabilities),
-            reversed_columns(None if self.log_chances is None else lambda: self._log_probabilities),
+            reversed_columns(None if self.make_probabilities is None else lambda: self._probabilities),
+            reversed_columns(
+                None if self.make_log_probabilities is None else lambda: self._log_probabilities
+            ),
         )
 
     def ranking(self) -> Array | None:
@@ -88,7 +94,7 @@ class Predictions:
         """
         if self.scores is not None and self.scores.ndim == 1:
             return self.scores
-        if self.chances is None:
+        if self.make_probabilities is None:
             return None if self.scores is None else margins(self.scores)
         order = by_log_odds(self._probabilities, lambda: self._log_probabilities)
         return order[:, 1] if self.n_classes == 2 else order
@@ -98,7 +104,7 @@ class Predictions:
         """What :meth:`ranking` orders rows by, in words; None where there is nothing."""
         if self.scores is not None and self.scores.ndim == 1:
             return "the score"
-        if self.chances is None:
+        if self.make_probabilities is None:
             return None if self.scores is None else "the score of a class less the largest other"
         return "the probability" if self.n_classes == 2 else "the log-odds of a class against the rest"
 
@@ -149,20 +155,20 @@ def predictions_of(model: Any, X: Any, classes: Array) -> Predictions:
     if scores is not None and len(known) < n_classes:
         scores = None  # classes that were not there have no score
 
-    def chances() -> Array:
+    def probabilities() -> Array:
         return spread(np.asarray(model.predict_proba(X)), known, n_classes)
 
-    def log_chances() -> Array:
+    def log_probabilities() -> Array:
         return spread(log_probabilities_of(model, X), known, n_classes, -np.inf)
 
     labels = np.searchsorted(classes, model.predict(X))
-    with_chances = _can(model, "predict_proba")
+    with_probabilities = _can(model, "predict_proba")
     return Predictions(
         labels,
         n_classes,
         scores,
-        chances if with_chances else None,
-        log_chances if with_chances and _can(model, "predict_log_proba") else None,
+        probabilities if with_probabilities else None,
+        log_probabilities if with_probabilities and _can(model, "predict_log_proba") else None,
     )
 
 
@@ -202,7 +208,7 @@ class Foretold(ClassifierMixin, BaseEstimator):
     def __getattribute__(self, name: str) -> Any:
         if name in ("predict_proba", "decision_function"):
             proba = name == "predict_proba"
-            self.refused = (self.predictions.chances if proba else self.predictions.scores) is None
+            self.refused = (self.predictions.make_probabilities if proba else self.predictions.scores) is None
             if self.refused:
                 raise AttributeError(f"These answers have no {'probabilities' if proba else 'scores'}.")
         return super().__getattribute__(name)

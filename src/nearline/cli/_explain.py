@@ -37,13 +37,15 @@ def run_explain(
     for number, one, name in _rows(data, numbers, explainer, said, seen):
         explained.append(number)
         reason = explainer.reasons(one)[0]
-        chance = explainer.chance(one, reason)
+        probability = explainer.probability(one, reason)
         if as_json:
             place = {"row": number, "line": file.line(number)} | ({"file": name} if name else {})
-            print_json(place | explainer.facts(reason, chance), default=str)
+            print_json(place | explainer.facts(reason, probability), default=str)
         else:
             print(
-                explainer.text(f"{file.said(number)}{f', {visible(name)}' if name else ''}", reason, chance),
+                explainer.text(
+                    f"{file.said(number)}{f', {visible(name)}' if name else ''}", reason, probability
+                ),
                 flush=True,
             )
     if not explained and not wanted:
@@ -102,7 +104,7 @@ class Explainer:
         shape = self.about.get("shape")
         return reasons(self.model, rows_of(X), columns=columns, shape=shape, most=most, place=self.place)
 
-    def chance(self, X: Any, reason: Reason) -> float | None:
+    def probability(self, X: Any, reason: Reason) -> float | None:
         """The probability of the label that one row gets, where the model gives any; others may have more."""
         if not callable(getattr(self.model, "predict_proba", None)):
             return None
@@ -112,15 +114,15 @@ class Explainer:
         """A reason in a line."""
         return sentence(reason, self.classes, self.place)
 
-    def text(self, row: str, reason: Reason, chance: float | None) -> str:
+    def text(self, row: str, reason: Reason, probability: float | None) -> str:
         """A reason as lines."""
-        said = f" (probability {chance:.3f})" if chance is not None else ""
+        said = f" (probability {probability:.3f})" if probability is not None else ""
         head = f"row {row}: {visible(reason.label)}{said}"
         return "\n".join([head, *lines(reason, self.classes, self._neighbor), ""])
 
-    def facts(self, reason: Reason, chance: float | None) -> dict[str, Any]:
+    def facts(self, reason: Reason, probability: float | None) -> dict[str, Any]:
         """A reason as JSON."""
-        found: dict[str, Any] = {"label": reason.label, "probability": chance}
+        found: dict[str, Any] = {"label": reason.label, "probability": probability}
         return found | facts(reason, self.classes, self._neighbor_facts)
 
     def _neighbor(self, index: int) -> tuple[str, str | None]:

@@ -103,16 +103,16 @@ def run_predict(
 
 def _is_aside(row: list[Any], labels: list[Any]) -> bool:
     """Whether a row of answers, (label, probabilities, ...), has a probability above that of the label."""
-    chances = row[1 : 1 + len(labels)]
-    return bool(max(chances) > chances[labels.index(row[0])])
+    probabilities = row[1 : 1 + len(labels)]
+    return bool(max(probabilities) > probabilities[labels.index(row[0])])
 
 
 def _predictions(explainer: Explainer, X: Any, proba: bool, explain: bool) -> list[list[Any]]:
     rows, model = rows_of(X), explainer.model
     lines = [[label] for label in model.predict(rows).tolist()]
     if proba:
-        for line, chances in zip(lines, model.predict_proba(rows).tolist(), strict=True):
-            line += [round(chance, 6) for chance in chances]
+        for line, probabilities in zip(lines, model.predict_proba(rows).tolist(), strict=True):
+            line += [round(probability, 6) for probability in probabilities]
     if explain:
         for line, reason in zip(lines, explainer.reasons(X, STRONGEST), strict=True):
             line.append(explainer.sentence(reason))

@@ -35,12 +35,14 @@ def defines_probabilities(self: "KernelClassifier") -> bool:
 
 def _probabilities_of_classes(model: "KernelClassifier") -> None:
     """Probabilities for each class, where the loss promises them."""
-    chances, promised = (
+    probabilities, promised = (
         model.loss_.probabilities(np.zeros((1, model._n_scores))),
         defines_probabilities(model),
     )
     fits = (
-        chances is None if not promised else chances is not None and chances.shape[1] == len(model.classes_)
+        probabilities is None
+        if not promised
+        else probabilities is not None and probabilities.shape[1] == len(model.classes_)
     )
     require(fits, f"The loss {model.loss_.name!r} does not give the probabilities of {model.loss!r}")
 

@@ -46,8 +46,10 @@ def _scores_of_classes(model: "LinearClassifier") -> None:
     require(
         (C if C > 2 or model.loss_.joint else 1) == K, f"A model of {C} classes has weights of {K} scores"
     )
-    chances, promised = model.loss_.probabilities(np.zeros((1, K))), defines_probabilities(model)
-    fits = chances is None if not promised else chances is not None and chances.shape == (1, C)
+    probabilities, promised = model.loss_.probabilities(np.zeros((1, K))), defines_probabilities(model)
+    fits = (
+        probabilities is None if not promised else probabilities is not None and probabilities.shape == (1, C)
+    )
     require(fits, f"The loss {model.loss_.name!r} does not give the probabilities of {model.loss!r}")
     if model.progress_ is not None:
         shape = model.progress_.params.n_outputs, model.progress_.params.n_features

@@ -50,8 +50,8 @@ def _of_its_estimator(model: "CalibratedClassifier") -> None:
     require(None in features or len(set(features)) == 1, "A calibrated classifier has other features")
     kind = type(None) if model.method_ == "none" else CALIBRATORS[model.method_]
     require(type(model.calibrator_) is kind, f"There is no calibrator for the method {model.method_!r}")
-    chances = callable(getattr(inner, "predict_proba", None))
-    require(chances or (model.calibrator_ is not None and callable(getattr(inner, "decision_function", None))),
+    own = callable(getattr(inner, "predict_proba", None))
+    require(own or (model.calibrator_ is not None and callable(getattr(inner, "decision_function", None))),
             "A calibrated classifier has no probabilities")  # fmt: skip
     parts = getattr(model.calibrator_, "slopes", getattr(model.calibrator_, "points", None))
     C = len(model.classes_)

@@ -78,7 +78,7 @@ def holm(p_values: Any) -> Array:
 
 
 def indistinguishable(
-    scores: Any, test_to_train: float, level: float = 0.05, rows: "Hits | Added | None" = None
+    scores: Any, test_to_train: float, level: float = 0.05, rows: "CorrectRows | Added | None" = None
 ) -> Array:
     """Which candidates the folds cannot tell from the one of best mean: Holm-adjusted corrected tests with p > level.
 
@@ -125,7 +125,7 @@ def indistinguishable(
 
 
 @dataclass(frozen=True)
-class Hits:
+class CorrectRows:
     """Rows that candidates had right when they were left out, a bit each.
 
     The difference of two accuracies is the mean over n rows of d = right_a - right_b; its variance, var(d) / n if the models
@@ -153,8 +153,8 @@ class Added:
 
     A row of fold f adds (contribution - score of the fold) / (J n_f) to the mean over J folds; the sum over a fold is 0. The
     difference of two candidates has the variance sum of (added_a - added_b)^2 over rows if the models were fixed, for an
-    AUC DeLong's with the covariance of both, and is taken (1 + J test_to_train) times as in :class:`Hits`. Student's degrees
-    of freedom are 1.5 (sum e^2)^2 / sum e^4 of these differences e: where few rows make up the variance it is uncertain.
+    AUC DeLong's with the covariance of both, and is taken (1 + J test_to_train) times as in :class:`CorrectRows`. Student's
+    degrees of freedom are 1.5 (sum e^2)^2 / sum e^4 of these differences e: where few rows make up the variance it is uncertain.
     """
 
     scores: Array  # (candidates, folds)

@@ -16,7 +16,7 @@ from nearline._parallel.tiles import side_by_side
 from nearline.representations import Representation
 from nearline.selection.budget import Budget
 from nearline.selection.comparison import added_by_rows
-from nearline.selection.contributions import contributions_of, hits
+from nearline.selection.contributions import contributions_of, correct
 from nearline.selection.edges import ROUNDS, Axis, Edge, open_ends
 from nearline.selection.families import Family, Outcome
 from nearline.selection.fold_data import FoldData, TrainingRows
@@ -263,12 +263,12 @@ class Contest:
         unit.take(f, first + outcome.number, outcome, scores, right, self._added(outcome, rows.codes[test]))
 
     def _added(self, outcome: Outcome, codes: Array) -> Array | None:
-        """What independent rows add to the score that decides; hits say it for the accuracy."""
+        """What independent rows add to the score that decides; `correct` says it for the accuracy."""
         primary = self.rules.scorers[0]
         contributions = contributions_of(primary)
         if (
             contributions is None
-            or contributions is hits
+            or contributions is correct
             or self.rows.weights is not None
             or not self.rows.independent
         ):

@@ -23,12 +23,12 @@ def contributions_of(scorer: Scorer) -> Contributions | None:
     return CONTRIBUTIONS.get(scorer.score)
 
 
-def hits(predictions: Predictions, codes: Array, n_classes: int) -> Array:
+def correct(predictions: Predictions, codes: Array, n_classes: int) -> Array:
     """1 where the label is right."""
     return (predictions.labels == codes).astype(np.float64)
 
 
-def balanced_hits(predictions: Predictions, codes: Array, n_classes: int) -> Array | None:
+def balanced_correct(predictions: Predictions, codes: Array, n_classes: int) -> Array | None:
     """Balanced accuracy: p + n (hit - p_c) / (C n_c) for a row of class c; C classes are there."""
     there, codes = np.unique(codes, return_inverse=True)
     right = (predictions.labels == there[codes]).astype(np.float64)
@@ -59,8 +59,8 @@ def brier_losses(predictions: Predictions, codes: Array, n_classes: int) -> Arra
 
 
 CONTRIBUTIONS: dict[object, Contributions] = {
-    SCORERS["accuracy"].score: hits,
-    SCORERS["balanced-accuracy"].score: balanced_hits,
+    SCORERS["accuracy"].score: correct,
+    SCORERS["balanced-accuracy"].score: balanced_correct,
     SCORERS["auc"].score: ranked,
     SCORERS["log-loss"].score: log_losses,
     SCORERS["brier"].score: brier_losses,

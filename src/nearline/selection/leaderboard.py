@@ -9,7 +9,7 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline._records.words import many
 from nearline.selection.cells import bytes_in, seconds_in, short, shown, table
-from nearline.selection.comparison import Added, Hits, indistinguishable
+from nearline.selection.comparison import Added, CorrectRows, indistinguishable
 from nearline.selection.edges import Edge
 from nearline.selection.scoring import SCORERS, Scorer
 
@@ -29,7 +29,7 @@ class Entry:
     size: int | None  # bytes; None: unknown, the last among equals
     path: str | None = None  # the parameter that makes models of the family simpler as it grows
     note: str = ""
-    hits: Array | None = field(
+    correct: Array | None = field(
         default=None, repr=False
     )  # bits: which rows it had right when they were left out
     edges: tuple[
@@ -135,12 +135,12 @@ class Leaderboard:
         same = indistinguishable(self.primary.sign * scores, self.test_to_train, level, rows)
         return [entry for entry, one in zip(among, same, strict=True) if one]
 
-    def _rows(self, among: list[Entry], scores: Array) -> Hits | Added | None:
+    def _rows(self, among: list[Entry], scores: Array) -> CorrectRows | Added | None:
         """What comparisons of rows need; None where rows are not independent, or the score is not known by rows."""
         if self.n_rows is None:
             return None
         if self.primary.score is SCORERS["accuracy"].score:
-            return Hits(np.array([entry.hits for entry in among]), self.n_rows)
+            return CorrectRows(np.array([entry.correct for entry in among]), self.n_rows)
         known = [entry.added for entry in among if entry.added is not None]
         if len(known) < np.isfinite(scores).all(axis=1).sum() or not known:
             return None
@@ -273,9 +273,9 @@ def by_reason(skipped: list[Skipped]) -> dict[str, str]:
 
 def right_rows(entry: Entry, sizes: list[int]) -> Array:
     """Which rows left out, fold after fold, a candidate had right; sizes: how many rows each fold leaves out."""
-    assert entry.hits is not None
+    assert entry.correct is not None
     ends = np.cumsum([-(-size // 8) for size in sizes])
-    parts = np.split(entry.hits, ends[:-1])
+    parts = np.split(entry.correct, ends[:-1])
     return np.concatenate(
         [np.unpackbits(part, count=n) for part, n in zip(parts, sizes, strict=True)]
     ).astype(bool)

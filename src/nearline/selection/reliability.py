@@ -46,27 +46,27 @@ def reliability_curve(
     bins = np.searchsorted(edges[1:-1], confidence)
     w = _checked_weights(weights, len(P))
     count, mass = np.bincount(bins, w > 0, n_bins).astype(np.intp), np.bincount(bins, w, n_bins)
-    hits, total = np.bincount(bins, w * right, n_bins), np.bincount(bins, w * confidence, n_bins)
+    correct, total = np.bincount(bins, w * right, n_bins), np.bincount(bins, w * confidence, n_bins)
     empty = np.full(n_bins, np.nan)
     low, high = empty, empty
     if weights is None:
-        ends = np.array([_ends(hit, n) for hit, n in zip(hits, count, strict=True)])
+        ends = np.array([_ends(hit, n) for hit, n in zip(correct, count, strict=True)])
         low, high = ends.T
     return Reliability(
         edges,
         np.divide(total, mass, out=empty.copy(), where=mass > 0),
-        np.divide(hits, mass, out=empty.copy(), where=mass > 0),
+        np.divide(correct, mass, out=empty.copy(), where=mass > 0),
         count,
         low,
         high,
-        float(np.abs(hits - total).sum() / w.sum()),
+        float(np.abs(correct - total).sum() / w.sum()),
     )
 
 
-def _ends(hits: float, n: int) -> tuple[float, float]:
+def _ends(correct: float, n: int) -> tuple[float, float]:
     if n == 1:
         return 0.0, 1.0
-    interval = share_interval(hits, n)
+    interval = share_interval(correct, n)
     return interval.low, interval.high
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline._records.words import many
 from nearline.predictions import Known, Predictions
-from nearline.selection.comparison import Hits, indistinguishable, mcnemar
+from nearline.selection.comparison import CorrectRows, indistinguishable, mcnemar
 from nearline.selection.folds import Folds
 from nearline.selection.intervals import Block, Interval
 from nearline.selection.intervals.bootstrap import bootstrap
@@ -157,15 +157,15 @@ def against_on_folds(
     by_rows: bool,
 ) -> Against:
     """In cross-validation, by the paired comparison of the leaderboard. The candidate was chosen by these scores."""
-    hits = None
+    correct = None
     if by_rows and _is(scorer, "accuracy"):
         bits = np.packbits([folds.right, folds.trivially_right], axis=1)
-        hits = Hits(bits, len(folds.codes))
+        correct = CorrectRows(bits, len(folds.codes))
     both = scorer.sign * np.array([folds.own, folds.trivial])
     own, reference = float(folds.own.mean()), float(folds.trivial.mean())
     better: bool | None = None
     if np.isfinite(both).all():
-        worse = not indistinguishable(both, test_to_train, LEVEL, hits)[1]
+        worse = not indistinguishable(both, test_to_train, LEVEL, correct)[1]
         better = bool(worse and scorer.sign * (own - reference) > 0)
     found = Against(
         scorer.name, own, reference, None, better, "a paired comparison on the folds, approximate"

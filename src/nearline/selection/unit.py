@@ -29,7 +29,7 @@ class Unit:
     done: Array = field(init=False)  # (candidates, folds)
     sizes: Array = field(init=False)  # NaN: unknown
     notes: list[dict[str, None]] = field(default_factory=list)
-    hits: list[Array] = field(init=False)  # per fold: which rows each candidate had right, as bits
+    correct: list[Array] = field(init=False)  # per fold: which rows each candidate had right, as bits
     added: list[dict[int, Array]] = field(
         init=False
     )  # per fold and candidate: what rows add to the score that decides
@@ -39,7 +39,7 @@ class Unit:
         n_scorers, n_folds = len(self.scorers), len(self.tests)
         self.scores, self.spent = np.empty((n_scorers, 0, n_folds)), np.empty((2, 0, n_folds))
         self.done, self.sizes = np.empty((0, n_folds), bool), np.empty(0)
-        self.hits = [np.empty((0, -(-len(test) // 8)), np.uint8) for test in self.tests]
+        self.correct = [np.empty((0, -(-len(test) // 8)), np.uint8) for test in self.tests]
         self.added = [{} for _ in self.tests]
 
     def grow(self, grid: list[dict[str, Any]]) -> None:
@@ -54,7 +54,7 @@ class Unit:
         self.notes += [{} for _ in grid]
         self.scores, self.spent = more(self.scores, 1, np.nan), more(self.spent, 1, 0.0)
         self.done, self.sizes = more(self.done, 0, False), more(self.sizes, 0, 0)
-        self.hits = [more(hits, 0, 0) for hits in self.hits]
+        self.correct = [more(correct, 0, 0) for correct in self.correct]
 
     def take(
         self, f: int, number: int, outcome: Outcome, scores: list[float], right: Array, added: Array | None
@@ -63,7 +63,7 @@ class Unit:
         if added is not None:
             self.added[f][number] = added
         self.scores[:, number, f] = scores
-        self.hits[f][number] = np.packbits(right)
+        self.correct[f][number] = np.packbits(right)
         self.spent[:, number, f] = outcome.fit_seconds, outcome.predict_seconds
         # The largest, as folds may end in any order; NaN stays.
         self.sizes[number] = np.maximum(self.sizes[number], np.nan if outcome.size is None else outcome.size)
@@ -102,7 +102,7 @@ class Unit:
             None if np.isnan(self.sizes[number]) else int(self.sizes[number]),
             self.family.path,
             "; ".join(self.notes[number]),
-            np.concatenate([hits[number] for hits in self.hits]),
+            np.concatenate([correct[number] for correct in self.correct]),
             self.edges.get(number, ()),
             self._added(number),
         )

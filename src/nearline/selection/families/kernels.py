@@ -203,11 +203,11 @@ class KernelLogistic(KernelFamily):
         for number, (_, solution) in zip(order, solved, strict=True):
             fitted = perf_counter()
             scores = K_test[:, marks.rows] @ marks.coefficients(solution.params.W) + solution.params.b
-            chances = spread(np.asarray(loss.probabilities(scores)), known, fold.n_classes)
+            probabilities = spread(np.asarray(loss.probabilities(scores)), known, fold.n_classes)
             logs = spread(np.asarray(loss.log_probabilities(scores)), known, fold.n_classes, -np.inf)
             whole = None if len(known) < fold.n_classes else scores[:, 0] if len(known) == 2 else scores
             predictions = Predictions(
-                decide(scores, known), fold.n_classes, whole, Known(chances), Known(logs)
+                decide(scores, known), fold.n_classes, whole, Known(probabilities), Known(logs)
             )
             size = len(marks.rows) * (8 * scores.shape[1] + fold.row_bytes)
             end = perf_counter()

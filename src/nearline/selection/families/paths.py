@@ -108,12 +108,12 @@ class Path(Family):
         scores = score(X_test)
         labels = decide(scores, known)
 
-        def chances() -> Array:
-            probabilities = risk.loss.probabilities(scores.astype(np.float64))
-            assert probabilities is not None
-            return spread(probabilities.astype(scores.dtype), known, n_classes)
+        def probabilities() -> Array:
+            found = risk.loss.probabilities(scores.astype(np.float64))
+            assert found is not None
+            return spread(found.astype(scores.dtype), known, n_classes)
 
-        def log_chances() -> Array:
+        def log_probabilities() -> Array:
             logarithms = risk.loss.log_probabilities(scores.astype(np.float64))
             assert logarithms is not None
             return spread(logarithms, known, n_classes, -np.inf)
@@ -121,7 +121,7 @@ class Path(Family):
         whole = None if len(known) < n_classes else scores[:, 0] if scores.shape[1] == 1 else scores
         if risk.loss.probabilities(np.zeros((1, scores.shape[1]))) is None:
             return Predictions(labels, n_classes, whole)
-        return Predictions(labels, n_classes, whole, chances, log_chances)
+        return Predictions(labels, n_classes, whole, probabilities, log_probabilities)
 
 
 @dataclass(frozen=True)

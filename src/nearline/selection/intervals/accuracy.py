@@ -41,32 +41,32 @@ def accuracy_interval(
     >>> print(accuracy_interval(correct), accuracy_interval(correct, groups=np.arange(100) // 10))
     [0.710, 0.867] [0.308, 0.973]
     """
-    hits = _checked_hits(correct)
+    correct = _checked_correct(correct)
     check_dependence(groups, block)
     tail(confidence)
     if groups is not None:
-        numbers = group_numbers(groups, len(hits))
-        if len(hits) and numbers.max() + 1 < len(hits):
+        numbers = group_numbers(groups, len(correct))
+        if len(correct) and numbers.max() + 1 < len(correct):
             few = too_few_groups(numbers, confidence)
             return few or bounded_interval(
-                float(hits.mean()), grouped_spread(hits - hits.mean(), numbers), confidence
+                float(correct.mean()), grouped_spread(correct - correct.mean(), numbers), confidence
             )
     if block is not None:
-        length = block_length(block, len(hits))
-        few = too_few_blocks(len(hits), length, confidence)
-        spread = time_spread(hits - hits.mean(), max(1, len(hits) // length))
-        return few or bounded_interval(float(hits.mean()), spread, confidence)
-    return share_interval(hits.sum(), len(hits), confidence)
+        length = block_length(block, len(correct))
+        few = too_few_blocks(len(correct), length, confidence)
+        spread = time_spread(correct - correct.mean(), max(1, len(correct) // length))
+        return few or bounded_interval(float(correct.mean()), spread, confidence)
+    return share_interval(correct.sum(), len(correct), confidence)
 
 
-def _checked_hits(correct: Any) -> Array:
-    hits = np.asarray(correct)
-    if hits.ndim != 1 or not ((hits == 0) | (hits == 1)).all():
+def _checked_correct(correct: Any) -> Array:
+    correct = np.asarray(correct)
+    if correct.ndim != 1 or not ((correct == 0) | (correct == 1)).all():
         raise ValueError(
-            f"correct must be one-dimensional with True and False (or 1 and 0), got shape {hits.shape} and type "
-            f"{hits.dtype}: give predicted == y."
+            f"correct must be one-dimensional with True and False (or 1 and 0), got shape {correct.shape} and type "
+            f"{correct.dtype}: give predicted == y."
         )
-    return hits.astype(np.float64)
+    return correct.astype(np.float64)
 
 
 def check_dependence(groups: Any, block: Block) -> None:

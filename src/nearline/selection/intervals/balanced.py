@@ -31,9 +31,9 @@ def balanced_ends(found: Any, sizes: Any, confidence: float) -> tuple[Array, Arr
     return low, high
 
 
-def balanced_deviations(hits: Array, codes: Array, n_classes: int) -> Array:
+def balanced_deviations(correct: Array, codes: Array, n_classes: int) -> Array:
     """(n,): how much each row moves the balanced accuracy, n (hit - p_c) / (C n_c) for a row of class c."""
     sizes = np.bincount(codes, minlength=n_classes)
-    found = np.bincount(codes, weights=hits, minlength=n_classes)
+    found = np.bincount(codes, weights=correct, minlength=n_classes)
     own = (found / np.maximum(sizes, 1))[codes]
-    return np.asarray(len(codes) * (hits - own) / (n_classes * sizes[codes]))
+    return np.asarray(len(codes) * (correct - own) / (n_classes * sizes[codes]))
