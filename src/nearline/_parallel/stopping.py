@@ -70,7 +70,7 @@ def current() -> Stop | None:
 
 def checkpoint() -> None:
     """End here if the work is not wanted any more. Long work calls it at least every few tenths of a second."""
-    stop = current()
+    stop: Stop | None = getattr(_thread, "stop", None)
     if stop is not None:
         stop.check()
 

@@ -38,15 +38,8 @@ class Gram:
 
     def __init__(self, kernel: Kernel, items: Any, memory: float = MEMORY, instead: str = "") -> None:
         self.kernel, self.items, self.memory, self.instead = kernel, items, memory, instead
-
-    @property
-    def n(self) -> int:
-        return int(self.items.shape[0])
-
-    @property
-    def given(self) -> bool:
-        """Whether the items are the matrix itself."""
-        return self.kernel.takes == "gram"
+        self.n = int(items.shape[0])
+        self.given = kernel.takes == "gram"  # whether the items are the matrix itself
 
     def fits(self, itemsize: int) -> bool:
         """Whether a matrix of such numbers is allowed."""

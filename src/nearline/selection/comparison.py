@@ -154,7 +154,8 @@ class Added:
     A row of fold f adds (contribution - score of the fold) / (J n_f) to the mean over J folds; the sum over a fold is 0. The
     difference of two candidates has the variance sum of (added_a - added_b)^2 over rows if the models were fixed, for an
     AUC DeLong's with the covariance of both, and is taken (1 + J test_to_train) times as in :class:`CorrectRows`. Student's
-    degrees of freedom are 1.5 (sum e^2)^2 / sum e^4 of these differences e: where few rows make up the variance it is uncertain.
+    degrees of freedom are 1.5 (sum e^2)^2 / sum e^4 of these differences e: where few rows make up the variance it is
+    uncertain.
     """
 
     scores: Array  # (candidates, folds)
