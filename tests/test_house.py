@@ -60,3 +60,17 @@ def test_the_stub_has_the_public_names():
     finally:
         sys.path.pop(0)
     assert (SOURCE / "nearline" / "__init__.pyi").read_text() == make_package_stub.stub()
+
+
+def test_walks_are_counted():
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        import walk
+    finally:
+        sys.path.pop(0)
+    found = walk.walk(walk.search)
+    fit, predict = (
+        ("estimators/neighbors.py", f"KNeighborsClassifier.{name}") for name in ("fit", "predict")
+    )
+    assert found.index(fit) < found.index(predict)
+    assert {file.split("/")[0] for file, _ in found} >= {"_arrays", "estimators", "neighbors"}

@@ -1,8 +1,7 @@
 """How many functions and files of nearline five common tasks pass through: ``python tools/walk.py``.
 
 ``python tools/walk.py --list fit`` lists the functions of one task in the order of their first calls. A task runs once
-before it is counted, so imports do not count. Lambdas, comprehensions and
-generators count like functions.
+before it is counted, so imports do not count. Lambdas, comprehensions and generators count like functions.
 """
 
 import argparse
@@ -11,6 +10,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -41,13 +41,15 @@ def contest() -> None:
         TryThemAll(progress="silent").fit(X, Y)
 
 
-FITTED = LogisticRegression().fit(X, Y)
+@cache
+def fitted() -> LogisticRegression:
+    return LogisticRegression().fit(X, Y)
 
 
 def save_load() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.nearline"
-        save(FITTED, path)
+        save(fitted(), path)
         load(path)
 
 

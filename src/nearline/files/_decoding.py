@@ -61,7 +61,7 @@ class Decoder:
             "dtype": lambda name, depth: self._dtype(name),
             "type": lambda name, depth: SCALARS[name],
             "function": lambda name, depth: FUNCTIONS[name],
-            "object": self._object,
+            "object": lambda content, depth: self._object(depth, *content),
         }
 
     def decode(self, code: Any, depth: int = 0) -> Any:
@@ -157,8 +157,7 @@ class Decoder:
         admitted(matrix)
         return matrix
 
-    def _object(self, content: Any, depth: int) -> Any:
-        name, state = content
+    def _object(self, depth: int, name: Any, state: Any) -> Any:
         known = by_name()
         kind = known.get(name) or known.get(CLASSES.get(name, "")) if type(name) is str else None
         if kind is None:

@@ -11,7 +11,6 @@ shapes cannot say is for ``links``, a function of the object that raises ``Value
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, TypeVar
 
 from nearline._records.kept._arrays import Labels, Numbers, Objects, RowArray
@@ -81,6 +80,9 @@ class Declaration:
     complete: Callable[[Any], bool] | None  # whether an object is fitted, where its attributes do not say so
 
 
+_WHOLE: dict[type[Any], Declaration] = {}  # made when first asked for
+
+
 def kept(
     cls: type[Any] | None = None,
     /,
@@ -96,14 +98,20 @@ def kept(
 
     def declare(owner: Class) -> Class:
         _OWN[owner] = specs, links, complete
+        _WHOLE.clear()
         return owner
 
     return declare if cls is None else declare(cls)
 
 
-@cache
 def declaration(cls: type[Any]) -> Declaration:
     """That of a class and of all its bases; what a class says of an attribute replaces what a base says."""
+    if cls not in _WHOLE:
+        _WHOLE[cls] = _with_bases(cls)
+    return _WHOLE[cls]
+
+
+def _with_bases(cls: type[Any]) -> Declaration:
     found: dict[str, Spec | None] = {}
     links: list[Links] = []
     complete = None
