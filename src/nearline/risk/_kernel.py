@@ -50,6 +50,9 @@ class KernelRisk(Objective):
     (True, 'smo', [-1.0, -1.0, 1.0, 1.0])
     """
 
+    shared: Gram  # a matrix that several risks may have
+    rows: Array  # (n,) those of it that are this risk's items
+
     @translates_habits
     def __init__(
         self,
@@ -90,7 +93,7 @@ class KernelRisk(Objective):
     def _begin(
         self, gram: Gram, targets: Any, loss: Any, alpha: Any, weights: Any, bias: Any, n_classes: int | None
     ) -> None:
-        self._whole, self.rows = gram, np.arange(gram.n)
+        self.shared, self.rows = gram, np.arange(gram.n)
         self._take(gram.n, targets, loss, alpha, weights, bias, n_classes)
         if n_classes is None and self.targets.ndim == 1 and (self.targets == self.targets[0]).all():
             raise ValueError(
@@ -113,7 +116,7 @@ class KernelRisk(Objective):
         """
         weights = self.weights[rows]
         part = KernelRisk.__new__(KernelRisk)
-        part.loss, part.bias, part._whole = self.loss, self.bias, self._whole
+        part.loss, part.bias, part.shared = self.loss, self.bias, self.shared
         part.rows, part.targets, part.weights, part.alpha = self.rows[rows], targets, weights, alpha
         part.total_weight, part.n_classes, part.n_outputs = (
             float(weights.sum()),
@@ -124,15 +127,10 @@ class KernelRisk(Objective):
 
     # -- the Gram matrix --------------------------------------------------------------------------------------
 
-    @property
-    def shared(self) -> Gram:
-        """The Gram matrix that this risk's items are the rows ``rows`` of."""
-        return self._whole
-
     @cached_property
     def gram(self) -> Gram:
         """The Gram matrix of this risk's items."""
-        return self._whole if len(self.rows) == self._whole.n else self._whole.part(self.rows)
+        return self.shared if len(self.rows) == self.shared.n else self.shared.part(self.rows)
 
     @property
     def matrix(self) -> Array:

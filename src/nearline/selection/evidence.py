@@ -35,9 +35,10 @@ class Evidence:
 
     @classmethod
     def joined(cls, parts: "list[Evidence]") -> "Evidence":
-        chances = [part.probabilities for part in parts if part.probabilities is not None]
+        probabilities = [part.probabilities for part in parts if part.probabilities is not None]
         return cls(
-            np.concatenate([part.scores for part in parts]), np.concatenate(chances) if chances else None
+            np.concatenate([part.scores for part in parts]),
+            np.concatenate(probabilities) if probabilities else None,
         )
 
     def some(self, rows: Array) -> "Evidence":
