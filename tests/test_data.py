@@ -398,3 +398,14 @@ def test_streams_are_closed(tmp_path):
     path, _ = write_csv(tmp_path)
     part = next(batches(path, 1))
     assert len(part) == 1
+
+
+def test_labels_are_stripped_and_missing_ones_left_out():
+    from nearline.data._labels import present
+
+    y, kept = present(np.array([" yes", "no", None, "?", "yes", "None", 1, True], dtype=object))
+    assert y.tolist() == ["yes", "no", "yes", "None", "1", "True"]
+    assert kept.tolist() == [True, True, False, False, True, True, True, True]
+    y, kept = present(np.array(["2", " 1", "", "2"], dtype=object))
+    assert (y.dtype, y.tolist(), kept.tolist()) == (np.int64, [2, 1, 2], [True, True, False, True])
+    assert present(np.array(["", None], dtype=object))[0].tolist() == []

@@ -619,3 +619,33 @@ def test_texts_of_a_table_are_counted_once_for_all_scales(monkeypatch):
     before = len(counted)
     TableEncoder().fit_transform(frame)
     assert len(counted) == before + 1
+
+
+@pytest.mark.parametrize(
+    "kind", ["polars", "polars categories", "pandas", "pandas objects", "pandas categories"]
+)
+def test_strings_of_a_frame_are_read_as_those_of_a_list(kind):
+    """By the frame's own library, spaces, missing values and what stands for them alike."""
+    import polars as pl
+
+    from nearline.representations._columns import read_series, read_strings
+
+    values = [" red ", "blue", None, "red", "None", "NA", "00501", "2024-01-02", "\u00e4", "", "blue"]
+    series = {
+        "polars": lambda: pl.Series(values),
+        "polars categories": lambda: pl.Series(values).cast(pl.Categorical),
+        "pandas": lambda: pd.Series(values),
+        "pandas objects": lambda: pd.Series(values, dtype=object),
+        "pandas categories": lambda: pd.Series(values).astype("category"),
+    }[kind]()
+    found, plain = read_series(series), read_strings(values)
+    assert found.distinct.values == plain.distinct.values == ["00501", "2024-01-02", "blue", "red", "\u00e4"]
+    np.testing.assert_array_equal(found.codes, plain.codes)
+
+
+def test_equal_values_of_other_types_are_other_strings():
+    from nearline.representations._columns import read_series
+
+    found = read_series(pd.Series([1, 1.0, True, "1", None], dtype=object))
+    assert [found.distinct.values[code] for code in found.codes[:4]] == ["1", "1.0", "True", "1"]
+    assert found.codes[4] == -1

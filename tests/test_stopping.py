@@ -288,7 +288,7 @@ def test_a_further_representation_that_is_dear_is_not_begun(monkeypatch):
     contest.fit(frame, np.arange(60) % 2)
     (late,) = contest.leaderboard_.skipped
     assert (late.family, late.representation, late.late) == ("all families", "table-minmax", True)
-    assert late.reason == "its folds would take about 50 s, more than the time limit leaves"
+    assert late.reason.startswith("its folds would take about 50 s, too much of the ")
     assert set(begun) == {"table"}
 
 
@@ -431,6 +431,45 @@ def test_a_forecast_learns_from_what_units_took():
             assert 0.5 < forecast.left() / left < 2.0
             assert forecast.share() == now[0] / (now[0] + forecast.left())
     assert forecast.further(1.0) == 1.0
+
+
+def test_a_forecast_counts_folds_by_themselves():
+    """The first unit waits for folds; the others are not expected to take as long, but for the folds of another kind."""
+    from types import SimpleNamespace
+
+    from nearline.selection.forecast import FURTHER, Forecast
+
+    now, folds = [0.0], SimpleNamespace(making=0.0, seconds_for=lambda ways: 7.0 if "b" in ways else 0.0)
+    ways = ["a", "a", "a", "b"]
+    units = [SimpleNamespace(family=SimpleNamespace(name=w), seconds=2.0, representation=w) for w in ways]
+    forecast = Forecast(units, lambda: now[0], folds)
+    forecast.begin()
+    now[0], folds.making = 52.0, 50.0
+    forecast.done(units[0])
+    assert forecast.left() == pytest.approx(7.0 + 6.0 + FURTHER * 8.0)
+    forecast.left_out(units[3])
+    assert forecast.left() == pytest.approx(4.0 + FURTHER * 6.0)
+
+
+def test_what_has_no_time_is_said_with_numbers_that_explain_it():
+    from nearline.selection.ways import LATE, too_long
+
+    assert too_long("it", 0.04, 0.02) == LATE
+    assert (
+        too_long("it", 0.4, 0.2)
+        == "it would take about 0.4 s, more than the 0.2 s that the time limit leaves"
+    )
+    assert (
+        too_long("it", 50, 80) == "it would take about 50 s, too much of the 80 s that the time limit leaves"
+    )
+
+
+def test_the_first_family_that_looks_at_the_rows_may_be_late(monkeypatch):
+    """The answers without a look at them are no result of a contest."""
+    monkeypatch.setattr(budgets, "PATIENCE", 1e6)
+    contest = contest_of(include=["majority", "nearest centroid", "least squares"], time_limit=1e-9)
+    contest.fit(*rows_of())
+    assert {entry.family for entry in contest.leaderboard_} == {"majority", "nearest centroid"}
 
 
 def test_nothing_is_said_of_time_before_it_is_known(capsys, monkeypatch):

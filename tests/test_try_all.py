@@ -412,6 +412,23 @@ def test_a_time_limit_decides_how_many_finish_but_not_their_scores(monkeypatch):
         )
 
 
+def test_one_fold_is_kept_however_large_it_is():
+    """Families ask for the largest one before they begin: it is not made for each of them."""
+    from nearline.representations import representations
+    from nearline.selection.fold_data import FoldData, TrainingRows
+    from nearline.selection.folds import as_folds
+
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    rows = TrainingRows(X, y, np.arange(2), None, as_folds(5, y))
+    data, (first, second) = FoldData(rows, None, memory=1.0), representations(X)
+    assert data.largest(first).X_train is data.largest(first).X_train
+    assert data.fold(first, 3).X_train is not data.fold(first, 3).X_train
+    data.largest(second)
+    assert data.largest(second).X_train is data.largest(second).X_train
+    assert data.making > 0
+    assert data.bytes_with(data.largest(second)) == 1.3 * data.largest(second).X_train.nbytes
+
+
 def test_families_that_do_not_fit_into_memory_are_skipped():
     X, y = rows_of()
     classes, codes = np.unique(y, return_inverse=True)

@@ -77,7 +77,7 @@ class Cells:
         """A column as numbers if it has no other values, or if numbers are wanted."""
         found: Counter[str] = Counter()
         if text.null_count() > stripped.null_count():
-            found = Counter(value for value in stripped.to_list() if value in self.markers)
+            found = _counted(stripped, self.markers)
         if wanted == "category":
             return ReadColumn([text.cast(polars().Categorical)], None, found, wanted)
         if wanted in NOTATIONS:
@@ -98,7 +98,7 @@ class Cells:
                 [text], None, found, spoiled=spoiled, doubt=None if spoiled is None else SPOILED
             )
         if dashes:
-            found += Counter(value for value in text.to_list() if value in DASHES)
+            found += _counted(text, DASHES)
         note = (
             f"no numbers, and taken as missing: {many(strange, 'value')} of {text.name!r}"
             if strange
@@ -136,6 +136,12 @@ class Cells:
         return pl.DataFrame(columns)
 
 
+def _counted(text: Any, values: Sequence[str]) -> Counter[str]:
+    """How often each of these occurs."""
+    there = text.filter(text.is_in(list(values))).value_counts()
+    return Counter(dict(there.iter_rows()))
+
+
 def _distinct(text: Any) -> list[str]:
     return [value for value in text.drop_nulls().unique(maintain_order=True).to_list() if value not in DASHES]
 
@@ -151,7 +157,8 @@ def _written(
         values |= {value: float(value) for value in lost if is_number(value)}
         lost = [value for value in lost if values[value] is None]
     kind = pl.Float64 if notation in NUMBERS_WRITTEN else pl.Datetime("us")
-    series = pl.Series(text.name, [values.get(value) for value in text.to_list()], dtype=kind)
+    known = pl.Series(list(values), dtype=pl.String), pl.Series(list(values.values()), dtype=kind)
+    series = text.replace_strict(*known, default=None, return_dtype=kind).alias(text.name)
     if kind != pl.Float64 and (series.dt.time() == time()).all():  # days without a time of day
         series = series.cast(pl.Date)
     if lost:

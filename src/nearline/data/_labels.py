@@ -161,6 +161,11 @@ def present(values: Array) -> tuple[Array, Array]:
     if values.dtype.kind == "f":
         kept = np.isfinite(values)
         return numbers_as_labels(values[kept]), kept
-    texts = ["" if v is None else str(v).strip() for v in values.tolist()]
-    kept = np.array([text not in UNLABELED for text in texts], dtype=bool)
-    return as_labels([text for text, keep in zip(texts, kept) if keep]), kept
+    first: dict[str, int] = {}
+    written = ("" if v is None else str(v) for v in values.tolist())
+    numbers = np.array([first.setdefault(text, len(first)) for text in written], dtype=np.intp)
+    texts = np.array([text.strip() for text in first], dtype=object)
+    labeled = np.array([text not in UNLABELED for text in texts], dtype=bool)
+    kept = labeled[numbers]
+    place = np.cumsum(labeled) - 1
+    return as_labels(texts[labeled].tolist())[place[numbers[kept]]], kept

@@ -8,6 +8,7 @@ import numpy as np
 from nearline._arrays.design import admitted, flat, is_sparse
 from nearline.kernels import Tree
 from nearline.representations._columns import read_series
+from nearline.representations._distinct import distinct_strings
 from nearline.representations.base import (
     Prepared,
     Representation,
@@ -36,6 +37,7 @@ __all__ = [
     "Prepared",
     "Representation",
     "TableEncoder",
+    "distinct_strings",
     "is_frame",
     "kind_of",
     "kind_of_series",

@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 
 from nearline._arrays.design import Array
 from nearline._parallel.tiles import steps
+from nearline.representations._distinct import MANY, distinct_texts
 from nearline.representations._runs import count_runs
 from nearline.representations.base import is_frame, kind_of_series, library_of, names_of, series_of
 from nearline.representations.texts import dampened
@@ -38,7 +39,6 @@ MISSING = frozenset(
     }
 )
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MANY = 4096  # strings that are read between two checkpoints
 GRAMS = (3, 4)  # shortest and longest runs of characters of long strings
 
 
@@ -227,12 +227,12 @@ def _read_categories(values: Any) -> Column:
 
 def read_strings(values: Any) -> StringColumn:
     """Strings without the spaces around them, numbered in sorted order; what stands for a missing value is missing."""
-    first: dict[str, int] = {}
-    codes = np.fromiter((first.setdefault(str(v).strip(), len(first)) for v in steps(values, MANY)), np.intp)
-    known = sorted(text for text in first if text not in MISSING)
-    place = np.full(len(first) + 1, -1, dtype=np.intp)
-    place[[first[text] for text in known]] = np.arange(len(known))
-    return StringColumn(place[codes], Strings(known))
+    numbers, texts = distinct_texts(values)
+    stripped = [text.strip() for text in steps(texts, MANY)]
+    known = sorted(set(stripped) - MISSING)
+    place = dict(zip(known, range(len(known))))
+    codes = np.array([place.get(text, -1) for text in stripped], dtype=np.int32)
+    return StringColumn(codes[numbers] if len(codes) else numbers, Strings(known))
 
 
 def _read_numbers(values: Any) -> Column:
@@ -264,12 +264,12 @@ def _pandas_values(series: Any, kind: str) -> Any:
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
     if kind == "date" and getattr(series.dtype, "tz", None) is not None:
         series = series.dt.tz_convert("UTC").dt.tz_localize(None)
-    return series.to_numpy(dtype=dtypes[kind]) if kind in dtypes else series.astype(object).to_numpy()
+    return series.to_numpy(dtype=dtypes[kind]) if kind in dtypes else series
 
 
 def _polars_values(series: Any, kind: str) -> Any:
     if kind in ("string", "category"):
-        return series.to_list()
+        return series
     return (series.cast(float) if kind == "number" else series).to_numpy()
 
 

@@ -88,9 +88,10 @@ class NumberCode(Code):
         return [self.name, f"{self.name}_nan"] if self.missing else [self.name]
 
     def write(self, column: Column, out: Array) -> None:
-        holes = np.isnan(column.numbers)
-        values = self.scale(np.where(holes, self.median, column.numbers))
-        out[:, 0] = np.clip(values, -FARTHEST, FARTHEST)
+        numbers = column.numbers
+        holes = np.isnan(numbers)
+        values = self.scale(np.where(holes, self.median, numbers) if holes.any() else numbers)
+        out[:, 0] = values.clip(-FARTHEST, FARTHEST)
         if self.missing:
             out[:, 1] = holes
 
@@ -160,11 +161,19 @@ class CategoryCode(Code):
         return 1
 
     def write(self, column: Column, out: Array) -> None:
+        self.writer(column)(slice(None), out)
+
+    def writer(self, column: Column) -> Writer:
         strings, place = column.strings(), {value: j for j, value in enumerate(self.values)}
         missing = len(self.values) if self.missing else -1
-        columns = np.array([*(place.get(v, -1) for v in strings.distinct.values), missing])[strings.codes]
-        rows = np.flatnonzero(columns >= 0)
-        out[rows, columns[rows]] = 1.0
+        of_string = np.array([*(place.get(v, -1) for v in strings.distinct.values), missing])
+
+        def write(rows: slice, out: Array) -> None:
+            columns = of_string[strings.codes[rows]]
+            known = np.flatnonzero(columns >= 0)
+            out[known, columns[known]] = 1.0
+
+        return write
 
 
 @kept(

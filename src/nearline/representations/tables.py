@@ -19,7 +19,7 @@ from nearline.representations.base import Prepared, Representation, is_frame
 from nearline.representations.codes import Code, Writer, code_of
 from nearline.representations.scales import SCALES
 
-BLOCK, FEWEST_ROWS = 1 << 18, 256  # numbers that are made at a time, rows at least
+BLOCK, FEWEST_ROWS = 1 << 20, 256  # numbers that are made at a time, rows at least
 WIDE, SPARSE = 500, 0.1  # a table with more columns, and at most this share of them filled, is a CSR matrix
 
 
@@ -57,16 +57,20 @@ class Encoding:
         writers = [(code.writer(columns[name]), len(code.names)) for name, code in self.codes.items()]
         blocks = steps(slices(n, max(FEWEST_ROWS, BLOCK // width)))
         if width > WIDE and filled <= SPARSE * width:
-            return vstack([csr_matrix(_written(writers, rows, width)) for rows in blocks], format="csr")
-        out = np.empty((n, width), dtype=np.float32)
+            parts = (
+                _written(writers, rows, np.zeros((rows.stop - rows.start, width), np.float32))
+                for rows in blocks
+            )
+            return vstack(list(map(csr_matrix, parts)), format="csr")
+        out = np.zeros((n, width), dtype=np.float32)
         for rows in blocks:
-            out[rows] = _written(writers, rows, width)
+            _written(writers, rows, out[rows])
         return out
 
 
-def _written(writers: list[tuple[Writer, int]], rows: slice, width: int) -> Array:
-    """The numbers of some rows."""
-    out, start = np.zeros((rows.stop - rows.start, width), dtype=np.float32), 0
+def _written(writers: list[tuple[Writer, int]], rows: slice, out: Array) -> Array:
+    """The numbers of some rows, in place of zeros."""
+    start = 0
     for write, own in writers:
         write(rows, out[:, start : start + own])
         start += own

@@ -2,7 +2,9 @@
 
 from nearline._parallel.stopping import Deadline
 
-PATIENCE = 3.0  # seconds beyond the limit in which a first result, and the last fit, may still end
+PATIENCE = (
+    3.0  # seconds beyond the limit in which a first result may still end, and as many again for its last fit
+)
 CHECKING = 0.25  # share of the limit that checks may take
 LOOKING = 0.5  # share of it when representations after the first must have been begun
 GRACE = 0.7  # seconds that the last fit has after Ctrl-C
@@ -16,7 +18,8 @@ class Budget:
         self.checking = Deadline(None if limit is None else CHECKING * limit)
         self.looking = Deadline(None if limit is None else LOOKING * limit)
         self.candidates = Deadline(limit)
-        self.result = Deadline(None if limit is None else limit + PATIENCE)
+        self.first = Deadline(None if limit is None else limit + PATIENCE)
+        self.result = Deadline(None if limit is None else limit + 2 * PATIENCE)
 
     @property
     def left(self) -> float:

@@ -1,6 +1,5 @@
 """Contest: every family on every representation and fold, with what they share computed once."""
 
-import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -11,7 +10,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._core import thread_limit
-from nearline._parallel.stopping import Deadline, OutOfTime, checkpoint, heeding
+from nearline._parallel.stopping import Deadline, OutOfTime, checkpoint, current, heeding
 from nearline._parallel.tiles import side_by_side
 from nearline.representations import Representation
 from nearline.selection.budget import Budget
@@ -22,11 +21,13 @@ from nearline.selection.families import Family, Outcome
 from nearline.selection.fold_data import FoldData, TrainingRows
 from nearline.selection.forecast import Forecast
 from nearline.selection.leaderboard import Leaderboard, Skipped
+from nearline.selection.memory import KEPT, available_memory
 from nearline.selection.progress import Progress
 from nearline.selection.scoring import Scorer
 from nearline.selection.unit import Unit
 from nearline.selection.ways import LATE, are_dear, reason_of, too_long, usable_ways
 
+EARLY = 3  # families that are tried before the grids of others are made, where time is limited
 MUCH = 1e9  # bytes that are worth a word
 DOUBT = 1.5  # what is expected to take longer than the time left by more than this factor is not begun
 
@@ -52,11 +53,12 @@ class Contest:
     ) -> None:
         self.rows, self.rules = rows, rules
         self.units: list[Unit] = []  # that ran
-        self.interrupted = False
+        self.interrupted, self._begun = False, 0
         self.to_fit: dict[
             int, float
         ] = {}  # seconds that a last fit of an entry, known by its id, takes about
-        self._data = FoldData(rows, rules.class_weight, self._memory() / 4)
+        self._tests = [test for _, test in rows.folds]
+        self._data = FoldData(rows, rules.class_weight, min(KEPT, self._memory() / 4))
         usable, self.skipped = usable_ways(self._data, ways, rules.budget)
         self._pairs = [(family, way) for family in families for way in usable if way.gives in family.takes]
         if not self._data.all_fit(usable) or are_dear(
@@ -70,10 +72,13 @@ class Contest:
         """What finished is kept whatever happens to the rest."""
         rules, waiting = self.rules, []
         rules.progress.begin()
+        self._forecast = Forecast([], rules.progress.clock, self._data)
+        early = EARLY if rules.budget.limit is not None else 0
         try:
-            for unit in self._units():
-                waiting.append(unit)
-            self._run_all(waiting)
+            for pairs, total in ((self._pairs[:early], len(self._pairs)), (self._pairs[early:], None)):
+                for unit in self._units(pairs):
+                    waiting.append(unit)
+                self._run_all(waiting, total)
             with heeding(rules.budget.result), suppress(OutOfTime):
                 for number, unit in enumerate(self.units):  # after all: what is short is time, not families
                     self._go_on(unit, number / len(self.units))
@@ -92,31 +97,37 @@ class Contest:
         entries = [unit.entry(number) for unit, number in finished]
         seconds = [self.seconds_to_fit(unit, number) for unit, number in finished]
         self.to_fit = {id(entry): one for entry, one in zip(entries, seconds, strict=True)}
+        self._data.forget()
         return Leaderboard(entries, rules.scorers, self.rows.test_to_train, self.skipped, n_rows)
 
-    def _run_all(self, waiting: list[Unit]) -> None:
-        """Unit after unit; those that ran leave the list."""
-        self._forecast = forecast = Forecast(waiting, self.rules.progress.clock)
-        total = len(waiting)
-        for number in range(total):
+    def _run_all(self, waiting: list[Unit], total: int | None) -> None:
+        """Unit after unit; those that ran leave the list. ``total``: of all units, where others are to come."""
+        forecast, before = self._forecast, self._begun
+        forecast.add(waiting, all_known=total is None)
+        total = before + len(waiting) if total is None else total
+        while waiting:
             unit = waiting[0]
+            self._begun += 1
             need = forecast.expected(unit) + self._data.seconds_to_make(unit.representation)
-            if need > DOUBT * self.rules.budget.left and any(one.finished() for one in self.units):
-                self._skip(unit.family, unit.representation, too_long("it", need), late=True)
+            left = self.rules.budget.left
+            if need > DOUBT * left and self._has_result():
+                self._skip(unit.family, unit.representation, too_long("it", need, left), late=True)
                 forecast.left_out(unit)
             else:
                 forecast.begin()
-                with heeding(self._bound(number)):
-                    self._attempt(unit, f"{number + 1} of {total}: {_doing(unit)}")
+                with heeding(self._bound()):
+                    self._attempt(unit, f"{self._begun} of {total}: {_doing(unit)}")
                 forecast.done(unit)
                 self._keep_time()
             waiting.pop(0)
 
-    def _units(self) -> Iterator[Unit]:
-        for number, (family, way) in enumerate(self._pairs):
+    def _units(self, pairs: list[tuple[Family, Representation]]) -> Iterator[Unit]:
+        budget, first = self.rules.budget, not self._has_result()
+        for family, way in pairs:
             try:
-                with warnings.catch_warnings(), heeding(self._bound(number)):
+                with warnings.catch_warnings(), heeding(budget.first if first else budget.candidates):
                     warnings.simplefilter("ignore")  # the fits will say it again
+                    checkpoint()
                     unit = self._unit(family, way)
             except OutOfTime:
                 self._skip(family, way, LATE, late=True)
@@ -124,13 +135,17 @@ class Contest:
             except Exception as error:
                 unit = reason_of(error)
             if not isinstance(unit, str):
+                first = first and family.trivial
                 yield unit
             elif unit:
                 self._skip(family, way, unit)
 
-    def _bound(self, number: int) -> Deadline:
-        """What the so-manieth unit heeds: the first may be a little late, so that there is a result."""
-        return self.rules.budget.candidates if number else self.rules.budget.result
+    def _bound(self) -> Deadline:
+        """What a unit heeds: the first that looks at the rows may be a little late, so that there is a result."""
+        return self.rules.budget.candidates if self._has_result() else self.rules.budget.first
+
+    def _has_result(self) -> bool:
+        return any(unit.finished() and not unit.family.trivial for unit in self.units)
 
     def _unit(self, family: Family, way: Representation) -> Unit | str:
         """What is to run, or why not."""
@@ -141,11 +156,11 @@ class Contest:
         grid = family.grid(fold, self.rules.preset)
         if not grid:
             return "too few rows, or too small weights"
-        need, tests = family.memory(fold, grid), [test for _, test in self.rows.folds]
+        need, tests = family.memory(fold, grid), self._tests
         if need > self._memory():
             return f"it needs about {need / 1e9:.1f} GB of memory, {self._memory() / 1e9:.1f} GB are left"
         seconds = len(tests) * family.seconds(fold, grid)
-        unit = Unit(family, way, seconds, need, self.rules.scorers, tests)
+        unit = Unit(family, way, seconds, need, self.rules.scorers, tests, self._data.bytes_with(fold))
         unit.grow(grid)
         return unit
 
@@ -231,12 +246,29 @@ class Contest:
         """Candidates from number first on; warnings become their notes."""
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
-            self._run_candidates(unit, first, doing, share)
+            pieces = self._pieces(unit, first)
+            for number, piece in enumerate(pieces):
+                done = number / len(pieces)
+                with heeding(self.rules.budget.candidates if number else current()):  # then there is a result
+                    checkpoint()
+                    self._run_candidates(
+                        unit, piece, doing, lambda part, done=done: share(done + part / len(pieces))
+                    )
         for warning in said:
             for notes in unit.notes[first:]:
                 notes[str(warning.message)] = None
 
-    def _run_candidates(self, unit: Unit, first: int, doing: str, share: Callable[[float], float]) -> None:
+    def _pieces(self, unit: Unit, first: int) -> list[range]:
+        """Candidates that run on all folds before the next: one by one where that costs nothing and time may end."""
+        numbers = range(first, len(unit.grid))
+        apart = unit.family.alone and self.rules.budget.limit is not None
+        if not (apart and self._data.keep_all(unit.representation)):
+            return [numbers]
+        return [range(number, number + 1) for number in numbers]
+
+    def _run_candidates(
+        self, unit: Unit, numbers: range, doing: str, share: Callable[[float], float]
+    ) -> None:
         """Folds side by side, if they are in memory with all that they need, and the family's fits may run so."""
         way, progress = unit.representation, self.rules.progress
         n_folds = len(self.rows.folds)
@@ -244,8 +276,10 @@ class Contest:
         finished: list[int] = []
 
         def run(f: int) -> None:
-            for outcome in unit.family.outcomes(self._data.fold(way, f), unit.grid[first:]):
-                self._score(unit, f, first, outcome)
+            for outcome in unit.family.outcomes(
+                self._data.fold(way, f), unit.grid[numbers.start : numbers.stop]
+            ):
+                self._score(unit, f, numbers.start, outcome)
                 checkpoint()
             finished.append(f)
             progress.advance(share(len(finished) / n_folds), doing)
@@ -284,21 +318,7 @@ class Contest:
 
 
 def _doing(unit: Unit) -> str:
-    """What runs, and what it needs where that is much."""
-    much = f", {unit.memory / 1e9:.1f} GB" if unit.memory > MUCH else ""
+    """What runs, and what it needs with the folds where that is much."""
+    need = unit.memory + unit.folds
+    much = f", {need / 1e9:.1f} GB" if need > MUCH else ""
     return f"{unit.family.name} on {unit.representation.name}{much}"
-
-
-def available_memory() -> float:
-    """Bytes that are free or can be freed; a guess where the system does not say."""
-    try:
-        with open("/proc/meminfo") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return 1024.0 * float(line.split()[1])
-    except OSError:
-        pass
-    try:
-        return 0.5 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):
-        return 4e9

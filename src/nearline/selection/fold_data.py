@@ -1,5 +1,6 @@
 """FoldData: rows as numbers, fold by fold, made once for all families."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -42,6 +43,7 @@ class FoldData:
             str, float
         ] = {}  # seconds that reading took, and each representation before its folds
         self._longest: dict[str, float] = {}  # seconds of the longest fold of each representation
+        self.making = 0.0  # seconds that all folds took so far
 
     def all_fit(self, ways: list[Representation]) -> bool:
         """Whether the folds of all representations fit; those of the first tell how large they are."""
@@ -78,12 +80,14 @@ class FoldData:
         prepared, watch = self._made(way), Deadline(None)
         X_train, X_test = prepared.fold(train, test)
         self._longest[way.name] = max(self._longest.get(way.name, 0.0), watch.spent)
+        self.making += watch.spent
         gram = way.gives == "gram"
         squares = prepared.squares[test] if gram else None
         rows, codes = self.rows, self.rows.codes[train]
         fold = Fold(X_train, codes, self._weights(train), X_test, rows.classes, gram, squares)
         self._make_room(way, fold)
-        if self._used() + 1.3 * fold.data_bytes <= self.memory:
+        alone = not any(self._kept.values())  # one is kept in any case: families ask for it before they begin
+        if alone or self._used() + 1.3 * fold.data_bytes <= self.memory:
             kept[f] = fold
         return fold
 
@@ -102,6 +106,33 @@ class FoldData:
         )
         missing = len(self.rows.folds) - len(self._kept.get(way.name, ()))
         return missing * self._longest.get(known, 0.0)
+
+    def forget(self) -> None:
+        """Give the memory back: the last fit needs some."""
+        for kept in (self._kept, self._prepared, self._read):
+            kept.clear()
+
+    def bytes_with(self, fold: Fold) -> float:
+        """That folds like this one take while a family runs: those that are kept, one at least."""
+        one = 1.3 * fold.data_bytes
+        return max(one, min(self.memory, one * len(self.rows.folds)))
+
+    def seconds_for(self, ways: Iterable[Representation]) -> float:
+        """That units will wait for folds, each unit named by its representation: those that are not kept are made anew."""
+        units = list(ways)
+        if not units:
+            return 0.0
+        needs = {way.name: self.seconds_to_make(way, units[0]) for way in units}
+        fit = {way.name for way in units if self._would_keep(way)}
+        return sum(needs[name] for name in fit) + sum(needs[way.name] for way in units if way.name not in fit)
+
+    def _would_keep(self, way: Representation) -> bool:
+        """Whether all its folds fit, if it is there alone."""
+        known = self._kept.get(way.name)
+        if not known:
+            return way.name not in self._longest  # not made: unknown; made and not kept: too large
+        one = next(iter(known.values()))
+        return 1.3 * one.data_bytes * len(self.rows.folds) <= self.memory
 
     def _made(self, way: Representation) -> Any:
         """All that is done before there are folds; what is read is shared by representations that read the same."""

@@ -355,6 +355,11 @@ class TryThemAll(TranslatesHabits, ClassifierMixin, BaseEstimator):
                 found = last_fit(fit, self.chosen_, others, budget)
         except KeyboardInterrupt:
             self.interrupted_, found = True, Fitted(self.chosen_)
+        except OutOfTime:
+            raise TimeLimitError(
+                f"The time limit of {self.time_limit:g} s passed before {self.chosen_}, the only candidate, "
+                "was fitted on all rows: give more time, or fewer rows."
+            ) from None
         self.chosen_ = found.entry
         if found.finding is not None:
             self.findings_ = [found.finding, *self.findings_]

@@ -23,6 +23,7 @@ class Unit:
     memory: float  # bytes for a fold, beside the data
     scorers: list[Scorer]
     tests: list[Array]  # rows left out by each fold
+    folds: float = 0.0  # bytes of the folds that are kept meanwhile
     grid: list[dict[str, Any]] = field(default_factory=list)
     scores: Array = field(init=False)  # (scorers, candidates, folds)
     spent: Array = field(init=False)  # (fit, predict; candidates, folds)

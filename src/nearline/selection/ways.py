@@ -11,6 +11,7 @@ from nearline.selection.leaderboard import Skipped
 LATE = "the time limit had passed"
 ALL_FAMILIES = "all families"  # as what is skipped where a representation is
 FURTHER = 0.4  # share of the time left that the folds of a further representation may take
+MOMENT = 0.1  # seconds left in which nothing is begun
 DEAR = 0.1  # share of the time left from which on making folds is much
 
 
@@ -40,7 +41,7 @@ def _obstacle(
     """Why a representation cannot be used, after its largest fold was made if that has time."""
     need = way.seconds(data.rows.X)
     if need > max(0.0, budget.left):
-        return Skipped(ALL_FAMILIES, way.name, too_long("its Gram matrix", need), late=True)
+        return Skipped(ALL_FAMILIES, way.name, too_long("its Gram matrix", need, budget.left), late=True)
     dear = _too_dear(data, way, before, budget)  # as dear as one that reads the same
     if dear is not None:
         return dear
@@ -65,12 +66,21 @@ def _too_dear(
     need = data.seconds_to_make(way, before[0])
     if need <= FURTHER * max(0.0, left):
         return None
-    return Skipped(ALL_FAMILIES, way.name, too_long("its folds", need), late=True)
+    return Skipped(ALL_FAMILIES, way.name, too_long("its folds", need, left), late=True)
 
 
-def too_long(what: str, seconds: float) -> str:
-    """Why something is not begun."""
-    return f"{what} would take about {seconds:.0f} s, more than the time limit leaves"
+def too_long(what: str, seconds: float, left: float) -> str:
+    """Why something is not begun: it takes longer than the time that is left, or too large a share of it."""
+    if left < MOMENT:
+        return LATE
+    more = "more than" if seconds > left else "too much of"
+    return (
+        f"{what} would take about {_about(seconds)} s, {more} the {_about(left)} s that the time limit leaves"
+    )
+
+
+def _about(seconds: float) -> str:
+    return f"{seconds:.1f}" if seconds < 9.95 else f"{seconds:.0f}"
 
 
 def reason_of(error: Exception) -> str:

@@ -115,9 +115,12 @@ class Case:
         return np.sort(by_class[np.argsort(rank, kind="stable")[:most]])
 
     @cached_property
-    def keys(self) -> Array:
-        """Equal for equal rows."""
-        return joint_keys([self.table])
+    def keys(self) -> tuple[Array, Array | None]:
+        """Equal for equal rows, of the training rows and of the test rows; None where these have other columns."""
+        if self.test is None or self.test.n_columns != self.table.n_columns:
+            return joint_keys([self.table]), None
+        both = joint_keys([self.table, self.test.ordered_as(self.table)])
+        return both[: self.table.n_rows], both[self.table.n_rows :]
 
     def columns(self, places: Sequence[int]) -> list[Column]:
         """These columns, of the sampled rows."""

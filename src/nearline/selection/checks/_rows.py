@@ -74,7 +74,7 @@ def own_test_rows_in_training(case: Case) -> list[Finding]:
 def _in_folds(case: Case) -> list[Finding]:
     if case.table.n_columns == 0 or case.table.n_rows < 2:
         return []
-    keys = case.keys
+    keys = case.keys[0]
     rows, n_tested = _crossing(case, keys)
     if len(rows) == 0:
         return []
@@ -97,7 +97,8 @@ def _in_test(case: Case, name: str) -> list[Finding]:
     if case.test is None or case.test.n_columns != case.table.n_columns or case.table.n_columns == 0:
         return []
     tables = [case.table, case.test.ordered_as(case.table)]
-    train, test = np.split(joint_keys(tables), [case.table.n_rows])
+    train, test = case.keys
+    assert test is not None
     rows = np.flatnonzero(np.isin(test, train))
     if len(rows) == 0:
         return []

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
 from nearline._arrays.design import Array, admitted
+from nearline.representations import distinct_strings
 
 BLANKS = ("", "?")  # what files write for a missing value
 ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}.*)?")
@@ -55,7 +56,17 @@ class CheckedTable:
 
     def column(self, j: int, rows: Array | None = None) -> Column:
         """The column at place j, of the given rows."""
+        if self.kind == "frame" and not isinstance(self.data, np.ndarray):
+            return replace(self._of_frame(j, rows), place=j)
         return replace(as_column(self.names[j], self._values(j, rows)), place=j)
+
+    def _of_frame(self, j: int, rows: Array | None) -> Column:
+        series = _safe_indexing(self.data, j, axis=1)
+        series = series if rows is None else _safe_indexing(series, rows)
+        strings = distinct_strings(series)
+        if strings is None:
+            return as_column(self.names[j], np.asarray(series.to_numpy()))
+        return _coded(self.names[j], *_without_missing(*strings))
 
     def _values(self, j: int, rows: Array | None) -> Array:
         at = slice(None) if rows is None else rows
@@ -64,10 +75,7 @@ class CheckedTable:
             return np.asarray(part.toarray()[:, 0])
         if self.kind == "texts":
             return np.asarray(self.data[at])
-        if self.kind == "array":
-            return np.asarray(self.data[at, j])
-        values = self.data[:, j] if isinstance(self.data, np.ndarray) else _plain(self.data, j)
-        return values[at]
+        return np.asarray(self.data[at, j])
 
     def ordered_as(self, other: "CheckedTable") -> "CheckedTable":
         """The same with a frame's columns in the other's order, if their names say how."""
@@ -119,7 +127,11 @@ def as_column(name: str, values: Array) -> Column:
     if values.dtype.kind == "M":
         times, places = np.unique(values, return_inverse=True)
         return Column(name, "time", np.where(np.isnat(values), -1, places), list(times[~np.isnat(times)]))
-    codes, levels = encode(values)
+    return _coded(name, *encode(values))
+
+
+def _coded(name: str, codes: Array, levels: list[Any]) -> Column:
+    """Codes and their levels, which may be numbers, written out, or times."""
     numbers = _as_numbers(levels)
     if numbers is not None:
         return Column(name, "number", np.append(numbers, np.nan)[codes], [])
@@ -135,6 +147,11 @@ def encode(values: Array) -> tuple[Array, list[Any]]:
     except TypeError:  # lists, dicts: their text stands for them
         seen = {}
         raw = np.array([seen.setdefault(repr(value), len(seen)) for value in listed], dtype=np.intp)
+    return _without_missing(raw, list(seen))
+
+
+def _without_missing(raw: Array, seen: list[Any]) -> tuple[Array, list[Any]]:
+    """Codes among the levels that are values, -1 where missing."""
     present = np.array([not _is_missing(value) for value in seen], dtype=bool)
     final = np.where(present, np.cumsum(present) - 1, -1)
     codes = final[raw] if len(raw) else raw
@@ -186,10 +203,6 @@ def _as_array(X: Any) -> Array:
 
 def _has_strings(X: Array) -> bool:
     return X.dtype.kind in "US" or (X.dtype.kind in "OT" and any(isinstance(value, str) for value in X[:100]))
-
-
-def _plain(frame: Any, j: int) -> Array:
-    return np.asarray(_safe_indexing(frame, j, axis=1).to_numpy())
 
 
 def _numbered(n: int) -> list[str]:

@@ -45,7 +45,7 @@ def column_determines_target(case: Case) -> list[Finding]:
     if case.table.kind == "texts" or len(targets) < FEWEST_ROWS or len(present) < 2:
         return []
     classes = [case.classes[code] for code in present]
-    first = np.unique(case.keys[case.sample], return_index=True)[1]
+    first = np.unique(case.keys[0][case.sample], return_index=True)[1]
     columns = case.columns(_promising(case, targets))
     judged = [_judge(column, targets, classes, first) for column in columns]
     found = [one for one in judged if one is not None]

@@ -90,6 +90,8 @@ class Family(ABC):
     name: str
     threads: ClassVar[bool] = True  # whether folds may run at the same time
     takes: ClassVar[tuple[str, ...]] = ("numbers",)  # which representations: of numbers, of kernel values
+    alone: ClassVar[bool] = False  # whether its candidates share no work
+    by_number: ClassVar[bool] = True  # whether its models learn class numbers, which are quicker than labels
     trivial: ClassVar[bool] = False  # whether it answers without a look at the features
     path: ClassVar[str | None] = None  # the parameter along which models get simpler as it grows
     pace: ClassVar[float] = 1e-9  # seconds a unit of cost
@@ -117,9 +119,10 @@ class Family(ABC):
         for number, parameters in enumerate(grid):
             start = perf_counter()
             model = self.estimator(parameters)
-            fit_weighted(model, fold)
+            fit_weighted(model, fold, fold.codes if self.by_number else None)
             fitted = perf_counter()
-            predictions = predictions_of(model, fold.X_test, fold.classes)
+            classes = np.arange(fold.n_classes) if self.by_number else fold.classes
+            predictions = predictions_of(model, fold.X_test, classes)
             end = perf_counter()
             yield Outcome(number, predictions, fitted - start, end - fitted, self.size_of(model))
 
@@ -145,9 +148,10 @@ def voters_of(n_rows: int, weights: Array | None) -> int:
     return n_rows if weights is None else int(min(weights.sum(), np.count_nonzero(weights)))
 
 
-def fit_weighted(model: Any, fold: Fold) -> None:
-    """Fit with weights only where there are some: not every classifier takes them."""
+def fit_weighted(model: Any, fold: Fold, labels: Array | None = None) -> None:
+    """Fit, to class numbers if they are given, with weights only where there are some: not every classifier takes them."""
+    labels = fold.labels if labels is None else labels
     if fold.weights is None:
-        model.fit(fold.X_train, fold.labels)
+        model.fit(fold.X_train, labels)
     else:
-        model.fit(fold.X_train, fold.labels, sample_weight=fold.weights)
+        model.fit(fold.X_train, labels, sample_weight=fold.weights)

@@ -43,6 +43,7 @@ class Centroid(Family):
     """The class with the nearest mean (L2) or median (L1)."""
 
     name: str = "nearest centroid"
+    alone: ClassVar[bool] = True
 
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
         few = preset == "quick" or is_sparse(fold.X_train)
@@ -57,6 +58,7 @@ class Discriminant(Family):
     """Gaussian classes with one covariance, more or less shrunk."""
 
     name: str = "linear discriminant"
+    alone: ClassVar[bool] = True
     path: ClassVar[str | None] = "shrinkage"
 
     def refuses(self, fold: Fold) -> str | None:
@@ -95,6 +97,7 @@ class Gaussian(Family):
     """Naive Bayes with a normal distribution for each feature."""
 
     name: str = "naive Bayes, Gaussian"
+    alone: ClassVar[bool] = True
     path: ClassVar[str | None] = "smoothing"
 
     def refuses(self, fold: Fold) -> str | None:
@@ -124,6 +127,7 @@ class Multinomial(Family):
     """Naive Bayes of counts, or of other numbers that are not negative."""
 
     name: str = "naive Bayes, multinomial"
+    alone: ClassVar[bool] = True
     path: ClassVar[str | None] = "smoothing"
 
     def refuses(self, fold: Fold) -> str | None:
@@ -181,6 +185,7 @@ class Own(Family):
     name: str
     model: Any
     threads: ClassVar[bool] = False
+    by_number: ClassVar[bool] = False
 
     def refuses(self, fold: Fold) -> str | None:
         if fold.weights is not None and not has_fit_parameter(self.model, "sample_weight"):

@@ -63,7 +63,7 @@ class Path(Family):
         start = perf_counter()
         model = clone(self.model)
         risk, X_test = self._risk(fold, model), as_design(fold.X_test)
-        known = np.searchsorted(fold.classes, model.classes_)
+        known = np.flatnonzero(np.bincount(fold.codes))
         order = np.argsort([-parameters["alpha"] for parameters in grid], kind="stable")
         solved = self._solutions(risk, [grid[number]["alpha"] for number in order])
         for number, solution in zip(order, solved, strict=True):
@@ -85,7 +85,10 @@ class Path(Family):
         return self.effort * super().cost(fold, grid)
 
     def _risk(self, fold: Fold, model: Any = None) -> Risk:
-        return (clone(self.model) if model is None else model).risk(fold.X_train, fold.labels, fold.weights)
+        model = clone(self.model) if model is None else model
+        labels = fold.codes if model.class_weight is None else fold.labels  # it may name labels
+        risk: Risk = model.risk(fold.X_train, labels, fold.weights)
+        return risk
 
     def _alphas(self, risk: Risk, preset: str) -> list[float]:
         """Powers of ten, or of its root, from the largest that is of use, the same for all folds."""
