@@ -472,6 +472,19 @@ def test_the_first_family_that_looks_at_the_rows_may_be_late(monkeypatch):
     assert {entry.family for entry in contest.leaderboard_} == {"majority", "nearest centroid"}
 
 
+def test_a_last_fit_that_would_be_late_does_without_calibration_and_is_not_trivial(monkeypatch):
+    from nearline.selection.contest import Contest
+
+    monkeypatch.setattr(Contest, "seconds_to_fit", lambda self, unit, number: 600.0)
+    monkeypatch.setattr(budgets, "PATIENCE", -600.0)
+    contest = contest_of(include=["majority", "nearest centroid"], time_limit=1000, calibrate="needed")
+    contest.fit(*rows_of())
+    assert contest.chosen_.family == "nearest centroid"
+    assert contest.calibration_ is None
+    (said,) = [one for one in contest.findings_ if one.name == "time-limit"]
+    assert "no time to calibrate" in said.message
+
+
 def test_nothing_is_said_of_time_before_it_is_known(capsys, monkeypatch):
     monkeypatch.setattr("nearline.selection.progress.QUIET", 0.0)
     contest_of(progress="lines").fit(*rows_of())

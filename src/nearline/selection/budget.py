@@ -3,7 +3,7 @@
 from nearline._parallel.stopping import Deadline
 
 PATIENCE = (
-    3.0  # seconds beyond the limit in which a first result may still end, and as many again for its last fit
+    3.0  # seconds beyond the limit in which the last fit may end, and in the first half of it a first result
 )
 CHECKING = 0.25  # share of the limit that checks may take
 LOOKING = 0.5  # share of it when representations after the first must have been begun
@@ -18,8 +18,8 @@ class Budget:
         self.checking = Deadline(None if limit is None else CHECKING * limit)
         self.looking = Deadline(None if limit is None else LOOKING * limit)
         self.candidates = Deadline(limit)
-        self.first = Deadline(None if limit is None else limit + PATIENCE)
-        self.result = Deadline(None if limit is None else limit + 2 * PATIENCE)
+        self.first = Deadline(None if limit is None else limit + PATIENCE / 2)
+        self.result = Deadline(None if limit is None else limit + PATIENCE)
 
     @property
     def left(self) -> float:

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -248,12 +249,10 @@ class Contest:
             warnings.simplefilter("always")
             pieces = self._pieces(unit, first)
             for number, piece in enumerate(pieces):
-                done = number / len(pieces)
                 with heeding(self.rules.budget.candidates if number else current()):  # then there is a result
                     checkpoint()
-                    self._run_candidates(
-                        unit, piece, doing, lambda part, done=done: share(done + part / len(pieces))
-                    )
+                    whole = partial(_share_of, share, number, len(pieces))
+                    self._run_candidates(unit, piece, doing, whole)
         for warning in said:
             for notes in unit.notes[first:]:
                 notes[str(warning.message)] = None
@@ -315,6 +314,11 @@ class Contest:
 
     def _memory(self) -> float:
         return available_memory() if self.rules.memory is None else self.rules.memory
+
+
+def _share_of(share: Callable[[float], float], piece: int, pieces: int, part: float) -> float:
+    """Of all, while a part of a piece is done."""
+    return share((piece + part) / pieces)
 
 
 def _doing(unit: Unit) -> str:

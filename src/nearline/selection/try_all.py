@@ -174,6 +174,7 @@ class TryThemAll(TranslatesHabits, ClassifierMixin, BaseEstimator):
         check_options(self)
         budget = Budget(self.time_limit)
         self.__dict__.pop("model_", None)  # of an earlier fit: this one may be interrupted
+        self._hurried = False  # whether the last fit must do without calibration
         if y is None:
             raise ValueError("TryThemAll requires y to be passed, but the target y is None.")
         X, y = checked_rows(self, X, y)
@@ -232,7 +233,7 @@ class TryThemAll(TranslatesHabits, ClassifierMixin, BaseEstimator):
         weights = fitting_weights(codes, self.classes_, weights, self.class_weight)
         model = self.estimator(entry)
         if self.calibrate == "needed":  # not after Ctrl-C: further fits are not waited for
-            if not (gives_probabilities(model) or self.interrupted_):
+            if not (gives_probabilities(model) or self.interrupted_ or self._hurried):
                 model = cross_fitted(model, codes, groups, self._split)
         elif self.calibrate is not None:
             folds = self._calibration_folds(codes, groups)
@@ -351,8 +352,7 @@ class TryThemAll(TranslatesHabits, ClassifierMixin, BaseEstimator):
             if self.interrupted_:
                 found = fit_after_interrupt(fit, self.chosen_)
             else:
-                others = [(entry, contest.to_fit[id(entry)]) for entry in self.leaderboard_]
-                found = last_fit(fit, self.chosen_, others, budget)
+                found = last_fit(fit, self.chosen_, self._in_place(contest, budget), budget)
         except KeyboardInterrupt:
             self.interrupted_, found = True, Fitted(self.chosen_)
         except OutOfTime:
@@ -371,6 +371,24 @@ class TryThemAll(TranslatesHabits, ClassifierMixin, BaseEstimator):
             "contest.estimator(contest.chosen_).fit(X, y) fits it."
         )
         warnings.warn(said, InterruptedFitWarning, stacklevel=3)
+
+    def _in_place(self, contest: Contest, budget: Budget) -> list[tuple[Entry, float]]:
+        """Candidates with the seconds of their last fits, those that look at the rows if any does.
+
+        Where the chosen one would be late, probabilities that it lacks are not waited for.
+        """
+        trivial = {family.name for family in self._families() if family.trivial}
+        entries = [entry for entry in self.leaderboard_ if entry.family not in trivial] or [
+            *self.leaderboard_
+        ]
+        fits = self._last_fits(self.estimator(self.chosen_))
+        self._hurried = self.calibrate == "needed" and contest.to_fit[id(self.chosen_)] > budget.late_left
+        if self._hurried and fits > 1:
+            said = "the time limit left no time to calibrate its scores, so that it gives no probabilities."
+            finding = Finding("time-limit", "note", str(self.chosen_), said, "Give more time.")
+            self.findings_ = [finding, *self.findings_]
+        once = fits if self._hurried else 1
+        return [(entry, contest.to_fit[id(entry)] / once) for entry in entries]
 
     def _nest(self, rows: TrainingRows, groups: Any) -> dict[str, Array]:
         """Scores of the whole procedure, each outer fold choosing for itself; if interrupted, of the folds done."""
