@@ -452,7 +452,7 @@ def test_a_forecast_counts_folds_by_themselves():
 
 
 def test_what_has_no_time_is_said_with_numbers_that_explain_it():
-    from nearline.selection.ways import LATE, too_long
+    from nearline.selection.usable import LATE, too_long
 
     assert too_long("it", 0.04, 0.02) == LATE
     assert (

@@ -50,7 +50,7 @@ def run_sweep(
     table = reading.labeled(data)
     _check_picture(out)  # what is wrong with the data is said first
     rows = rows_of(table.X)
-    way = representations(rows, "quick")[0]
+    representation = representations(rows, "quick")[0]
     fewest = len(table) - 1 if isinstance(drawn, str) else len(table) - -(-len(table) // drawn)
     grid = [k for k in KS if k <= fewest] if asked is None else asked
     if not as_json:
@@ -62,7 +62,7 @@ def run_sweep(
         metrics=names(metric),
         weights=names(weights),
         folds=drawn,
-        transformer=way.transformer(),
+        transformer=representation.transformer(),
         random_state=random_state,
     )
     result = find(grid) if asked is not None else _going_on(find, grid, fewest)
@@ -70,7 +70,7 @@ def run_sweep(
         chosen = {"best": result.best, "one_standard_error": result.one_standard_error, "note": OPTIMISTIC}
         print_json(clean({"rows": result.rows(), **chosen, "edge": _edge_facts(result.edge)}))
     else:
-        _show_sweep(result, way.name)
+        _show_sweep(result, representation.name)
     if out is not None:
         from nearline.plots import plot_sweep
 
@@ -102,7 +102,7 @@ def _check_votes(metrics: list[str], weights: list[str]) -> None:
             raise UsageError(f"There is no {strange[0]!r} for {option}: choose among {', '.join(known)}.")
 
 
-def _show_sweep(result: Any, way: str) -> None:
+def _show_sweep(result: Any, representation: str) -> None:
     rows = result.rows()
     shown = [
         [
@@ -115,7 +115,9 @@ def _show_sweep(result: Any, way: str) -> None:
         for r in rows[:LINES]
     ]
     print("\n".join(aligned([["k", "metric", "weights", result.scoring, "vote ties"], *shown])))
-    print(f"\nthe best {len(shown)} of {len(rows)}; rows as {way}; mean ± standard deviation over folds")
+    print(
+        f"\nthe best {len(shown)} of {len(rows)}; rows as {representation}; mean ± standard deviation over folds"
+    )
     print(f"best mean: {_said(result.best)}")
     print(
         f"largest k of that metric and weighting within one standard error of it: {_said(result.one_standard_error)}"
@@ -145,18 +147,25 @@ def run_path(
     table = reading.labeled(data)
     _check_picture(out)  # what is wrong with the data is said first
     rows = rows_of(table.X)
-    way = representations(rows, "quick")[0]
+    representation = representations(rows, "quick")[0]
     if not as_json:
         show(table)
     result = path_scores(
-        model, rows, table.y, grid, folds=drawn, transformer=way.transformer(), random_state=random_state
+        model,
+        rows,
+        table.y,
+        grid,
+        folds=drawn,
+        transformer=representation.transformer(),
+        random_state=random_state,
     )
     if as_json:
         print_json(clean(_path_facts(result)))
     else:
         over = many(result.scores.shape[1], "fold")
         _show_path(
-            result, f"{loss}, {regularizer}; rows as {way.name}; mean ± standard deviation over {over}"
+            result,
+            f"{loss}, {regularizer}; rows as {representation.name}; mean ± standard deviation over {over}",
         )
     if out is not None:
         from nearline.plots import plot_path_scores

@@ -66,15 +66,15 @@ def sampled(table: Table) -> Sample:
     """A table that was read as rows to draw, which is shown first."""
     show(table)
     rows = rows_of(table.X)
-    way = representations(rows, "quick")[0].transformer()
-    X = way.fit_transform(rows)
+    transformer = representations(rows, "quick")[0].transformer()
+    X = transformer.fit_transform(rows)
     columns = None if table.schema.columns is None else np.array(list(table.schema.columns), dtype=object)
     given = columns if isinstance(rows, np.ndarray) else None
-    out = [visible(name) for name in way.get_feature_names_out(given)]
+    out = [visible(name) for name in transformer.get_feature_names_out(given)]
     shape = table.description.shape if len(table.description.shape) > 1 else ()
     what = visible(Path(table.description.path).name)
     few = isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] <= 2
-    return Sample(X, _labels(table), out, rows, shape, what, way, rows if few else None)
+    return Sample(X, _labels(table), out, rows, shape, what, transformer, rows if few else None)
 
 
 def _labels(table: Table) -> Any:

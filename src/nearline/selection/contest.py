@@ -26,7 +26,7 @@ from nearline.selection.memory import KEPT, available_memory
 from nearline.selection.progress import Progress
 from nearline.selection.scoring import Scorer
 from nearline.selection.unit import Unit
-from nearline.selection.ways import LATE, are_dear, reason_of, too_long, usable_ways
+from nearline.selection.usable import LATE, are_dear, reason_of, too_long, usable_representations
 
 EARLY = 3  # families that are tried before the grids of others are made, where time is limited
 MUCH = 1e9  # bytes that are worth a word
@@ -50,7 +50,7 @@ class Contest:
     """Runs the units in order of cost, until all are done, the time is over, or it is interrupted."""
 
     def __init__(
-        self, rows: TrainingRows, families: list[Family], ways: list[Representation], rules: Rules
+        self, rows: TrainingRows, families: list[Family], representations: list[Representation], rules: Rules
     ) -> None:
         self.rows, self.rules = rows, rules
         self.units: list[Unit] = []  # that ran
@@ -60,13 +60,13 @@ class Contest:
         ] = {}  # seconds that a last fit of an entry, known by its id, takes about
         self._tests = [test for _, test in rows.folds]
         self._data = FoldData(rows, rules.class_weight, min(KEPT, self._memory() / 4))
-        usable, self.skipped = usable_ways(self._data, ways, rules.budget)
-        self._pairs = [(family, way) for family in families for way in usable if way.gives in family.takes]
+        usable, self.skipped = usable_representations(self._data, representations, rules.budget)
+        self._pairs = [(family, one) for family in families for one in usable if one.gives in family.takes]
         if not self._data.all_fit(usable) or are_dear(
             self._data, usable, rules.budget
         ):  # then one representation after the other
             self._pairs = [
-                (family, way) for way in usable for family in families if way.gives in family.takes
+                (family, one) for one in usable for family in families if one.gives in family.takes
             ]
 
     def run(self) -> Leaderboard:
@@ -124,14 +124,14 @@ class Contest:
 
     def _units(self, pairs: list[tuple[Family, Representation]]) -> Iterator[Unit]:
         budget, first = self.rules.budget, not self._has_result()
-        for family, way in pairs:
+        for family, representation in pairs:
             try:
                 with warnings.catch_warnings(), heeding(budget.first if first else budget.candidates):
                     warnings.simplefilter("ignore")  # the fits will say it again
                     checkpoint()
-                    unit = self._unit(family, way)
+                    unit = self._unit(family, representation)
             except OutOfTime:
-                self._skip(family, way, LATE, late=True)
+                self._skip(family, representation, LATE, late=True)
                 continue
             except Exception as error:
                 unit = reason_of(error)
@@ -139,7 +139,7 @@ class Contest:
                 first = first and family.trivial
                 yield unit
             elif unit:
-                self._skip(family, way, unit)
+                self._skip(family, representation, unit)
 
     def _bound(self) -> Deadline:
         """What a unit heeds: the first that looks at the rows may be a little late, so that there is a result."""
@@ -148,9 +148,9 @@ class Contest:
     def _has_result(self) -> bool:
         return any(unit.finished() and not unit.family.trivial for unit in self.units)
 
-    def _unit(self, family: Family, way: Representation) -> Unit | str:
+    def _unit(self, family: Family, representation: Representation) -> Unit | str:
         """What is to run, or why not."""
-        fold = self._data.largest(way)
+        fold = self._data.largest(representation)
         reason = family.refuses(fold)
         if reason is not None:
             return reason
@@ -161,7 +161,9 @@ class Contest:
         if need > self._memory():
             return f"it needs about {need / 1e9:.1f} GB of memory, {self._memory() / 1e9:.1f} GB are left"
         seconds = len(tests) * family.seconds(fold, grid)
-        unit = Unit(family, way, seconds, need, self.rules.scorers, tests, self._data.bytes_with(fold))
+        unit = Unit(
+            family, representation, seconds, need, self.rules.scorers, tests, self._data.bytes_with(fold)
+        )
         unit.grow(grid)
         return unit
 
@@ -269,14 +271,14 @@ class Contest:
         self, unit: Unit, numbers: range, doing: str, share: Callable[[float], float]
     ) -> None:
         """Folds side by side, if they are in memory with all that they need, and the family's fits may run so."""
-        way, progress = unit.representation, self.rules.progress
+        representation, progress = unit.representation, self.rules.progress
         n_folds = len(self.rows.folds)
         progress.advance(share(0.0), doing)
         finished: list[int] = []
 
         def run(f: int) -> None:
             for outcome in unit.family.outcomes(
-                self._data.fold(way, f), unit.grid[numbers.start : numbers.stop]
+                self._data.fold(representation, f), unit.grid[numbers.start : numbers.stop]
             ):
                 self._score(unit, f, numbers.start, outcome)
                 checkpoint()
@@ -284,8 +286,8 @@ class Contest:
             progress.advance(share(len(finished) / n_folds), doing)
 
         beside = unit.family.threads and min(n_folds, thread_limit()) * unit.memory <= self._memory()
-        beside = beside and self._data.keep_all(way)
-        cells = float(np.prod(self._data.largest(way).shape)) if beside else 0.0
+        beside = beside and self._data.keep_all(representation)
+        cells = float(np.prod(self._data.largest(representation).shape)) if beside else 0.0
         side_by_side(run, range(n_folds), cells=cells)
 
     def _score(self, unit: Unit, f: int, first: int, outcome: Outcome) -> None:
@@ -309,8 +311,8 @@ class Contest:
         rows = contributions(outcome.predictions, codes, len(self.rows.classes))
         return None if rows is None else added_by_rows(rows, len(self.rows.folds))
 
-    def _skip(self, family: Family, way: Representation, reason: str, late: bool = False) -> None:
-        self.skipped.append(Skipped(family.name, way.name, reason, late))
+    def _skip(self, family: Family, representation: Representation, reason: str, late: bool = False) -> None:
+        self.skipped.append(Skipped(family.name, representation.name, reason, late))
 
     def _memory(self) -> float:
         return available_memory() if self.rules.memory is None else self.rules.memory

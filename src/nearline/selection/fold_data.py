@@ -45,66 +45,65 @@ class FoldData:
         self._longest: dict[str, float] = {}  # seconds of the longest fold of each representation
         self.making = 0.0  # seconds that all folds took so far
 
-    def all_fit(self, ways: list[Representation]) -> bool:
+    def all_fit(self, representations: list[Representation]) -> bool:
         """Whether the folds of all representations fit; those of the first tell how large they are."""
-        if not ways:
+        if not representations:
             return True
-        each = self.largest(ways[0]).data_bytes * 1.3 * len(self.rows.folds)
-        return each * len(ways) <= self.memory
+        each = self.largest(representations[0]).data_bytes * 1.3 * len(self.rows.folds)
+        return each * len(representations) <= self.memory
 
-    def largest(self, way: Representation) -> Fold:
+    def largest(self, representation: Representation) -> Fold:
         """The fold with most training rows: what it can bear, all can. In time, the last has many times the first's."""
         sizes = [len(train) for train, _ in self.rows.folds]
-        return replace(self.fold(way, int(np.argmax(sizes))), fewest_voters=self.fewest_voters)
+        return replace(self.fold(representation, int(np.argmax(sizes))), fewest_voters=self.fewest_voters)
 
     @cached_property
     def fewest_voters(self) -> int:
         """Rows that can be neighbors, counted by their weights, in the fold that has the fewest."""
         return min(voters_of(len(train), self._weights(train)) for train, _ in self.rows.folds)
 
-    def keep_all(self, way: Representation) -> bool:
+    def keep_all(self, representation: Representation) -> bool:
         """Make all folds and keep them, if they fit."""
-        every = 1.3 * self.largest(way).data_bytes * len(self.rows.folds)
-        kept = self._kept[way.name]
+        every = 1.3 * self.largest(representation).data_bytes * len(self.rows.folds)
+        kept = self._kept[representation.name]
         if len(kept) < len(self.rows.folds) and self._used() + every <= self.memory:
             for f in range(len(self.rows.folds)):
-                self.fold(way, f)
+                self.fold(representation, f)
         return len(kept) == len(self.rows.folds)
 
-    def fold(self, way: Representation, f: int) -> Fold:
+    def fold(self, representation: Representation, f: int) -> Fold:
         """Fold number f."""
-        kept = self._kept.setdefault(way.name, {})
+        kept = self._kept.setdefault(representation.name, {})
         if f in kept:
             return kept[f]
         train, test = self.rows.folds[f]
-        prepared, watch = self._made(way), Deadline(None)
+        prepared, watch = self._made(representation), Deadline(None)
         X_train, X_test = prepared.fold(train, test)
-        self._longest[way.name] = max(self._longest.get(way.name, 0.0), watch.spent)
+        self._longest[representation.name] = max(self._longest.get(representation.name, 0.0), watch.spent)
         self.making += watch.spent
-        gram = way.gives == "gram"
+        gram = representation.gives == "gram"
         squares = prepared.squares[test] if gram else None
         rows, codes = self.rows, self.rows.codes[train]
         fold = Fold(X_train, codes, self._weights(train), X_test, rows.classes, gram, squares)
-        self._make_room(way, fold)
+        self._make_room(representation, fold)
         alone = not any(self._kept.values())  # one is kept in any case: families ask for it before they begin
         if alone or self._used() + 1.3 * fold.data_bytes <= self.memory:
             kept[f] = fold
         return fold
 
-    def seconds(self, way: Representation) -> float:
+    def seconds(self, representation: Representation) -> float:
         """That representing the rows of a fold takes from the beginning, by what it took here."""
-        return sum(self._once.get(name, 0.0) for name in {way.reading, way.name}) + self._longest.get(
-            way.name, 0.0
-        )
+        once = sum(self._once.get(name, 0.0) for name in {representation.reading, representation.name})
+        return once + self._longest.get(representation.name, 0.0)
 
-    def seconds_to_make(self, way: Representation, like: Representation | None = None) -> float:
+    def seconds_to_make(self, representation: Representation, like: Representation | None = None) -> float:
         """That the folds which are not kept take; of a representation that is not begun, by another of the same reading."""
         known = (
-            way.name
-            if way.name in self._longest or like is None or like.reading != way.reading
+            representation.name
+            if representation.name in self._longest or like is None or like.reading != representation.reading
             else like.name
         )
-        missing = len(self.rows.folds) - len(self._kept.get(way.name, ()))
+        missing = len(self.rows.folds) - len(self._kept.get(representation.name, ()))
         return missing * self._longest.get(known, 0.0)
 
     def forget(self) -> None:
@@ -117,34 +116,34 @@ class FoldData:
         one = 1.3 * fold.data_bytes
         return max(one, min(self.memory, one * len(self.rows.folds)))
 
-    def seconds_for(self, ways: Iterable[Representation]) -> float:
+    def seconds_for(self, representations: Iterable[Representation]) -> float:
         """That units will wait for folds, each unit named by its representation: those that are not kept are made anew."""
-        units = list(ways)
+        units = list(representations)
         if not units:
             return 0.0
-        needs = {way.name: self.seconds_to_make(way, units[0]) for way in units}
-        fit = {way.name for way in units if self._would_keep(way)}
-        return sum(needs[name] for name in fit) + sum(needs[way.name] for way in units if way.name not in fit)
+        needs = {one.name: self.seconds_to_make(one, units[0]) for one in units}
+        fit = {one.name for one in units if self._would_keep(one)}
+        return sum(needs[name] for name in fit) + sum(needs[one.name] for one in units if one.name not in fit)
 
-    def _would_keep(self, way: Representation) -> bool:
+    def _would_keep(self, representation: Representation) -> bool:
         """Whether all its folds fit, if it is there alone."""
-        known = self._kept.get(way.name)
+        known = self._kept.get(representation.name)
         if not known:
-            return way.name not in self._longest  # not made: unknown; made and not kept: too large
+            return representation.name not in self._longest  # not made: unknown; made and not kept: too large
         one = next(iter(known.values()))
         return 1.3 * one.data_bytes * len(self.rows.folds) <= self.memory
 
-    def _made(self, way: Representation) -> Any:
+    def _made(self, representation: Representation) -> Any:
         """All that is done before there are folds; what is read is shared by representations that read the same."""
-        if way.reading not in self._read:
+        if representation.reading not in self._read:
             watch = Deadline(None)
-            self._read[way.reading] = way.read(self.rows.X)
-            self._once[way.reading] = watch.spent
-        if way.name not in self._prepared:
+            self._read[representation.reading] = representation.read(self.rows.X)
+            self._once[representation.reading] = watch.spent
+        if representation.name not in self._prepared:
             watch = Deadline(None)
-            self._prepared[way.name] = way.prepared(self._read[way.reading])
-            self._once[way.name] = watch.spent
-        return self._prepared[way.name]
+            self._prepared[representation.name] = representation.prepared(self._read[representation.reading])
+            self._once[representation.name] = watch.spent
+        return self._prepared[representation.name]
 
     def _weights(self, train: Array) -> Array | None:
         """For fitting on these rows."""
@@ -154,10 +153,10 @@ class FoldData:
     def _used(self) -> float:
         return sum(1.3 * fold.data_bytes for folds in self._kept.values() for fold in folds.values())
 
-    def _make_room(self, way: Representation, fold: Fold) -> None:
+    def _make_room(self, representation: Representation, fold: Fold) -> None:
         """Other representations' folds go first."""
         for name in list(self._kept):
-            if name != way.name and self._used() + 1.3 * fold.data_bytes > self.memory:
+            if name != representation.name and self._used() + 1.3 * fold.data_bytes > self.memory:
                 self._kept[name] = {}
 
 

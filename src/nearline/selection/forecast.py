@@ -17,7 +17,7 @@ class Making(Protocol):
 
     making: float  # seconds that it took so far
 
-    def seconds_for(self, ways: Iterable[Representation]) -> float:
+    def seconds_for(self, representations: Iterable[Representation]) -> float:
         """That units will wait for folds, each unit named by its representation."""
 
 
@@ -96,8 +96,10 @@ class Forecast:
 
     def _to_make(self) -> float:
         """Seconds that folds will still take."""
-        ways = [unit.representation for unit in self._waiting.values()] if self._folds is not None else []
-        return self._folds.seconds_for(ways) if self._folds is not None else 0.0
+        representations = (
+            [unit.representation for unit in self._waiting.values()] if self._folds is not None else []
+        )
+        return self._folds.seconds_for(representations) if self._folds is not None else 0.0
 
     def _corrected(self, unit: Unit) -> float:
         own = [(e, m) for family, e, m in self._took if family == unit.family.name]

@@ -266,7 +266,7 @@ def by_reason(skipped: list[Skipped]) -> dict[str, str]:
     for one in skipped:
         found.setdefault(one.reason, {}).setdefault(one.family, []).append(one.representation)
     return {
-        reason: "; ".join(f"{family} on {' and '.join(ways)}" for family, ways in families.items())
+        reason: "; ".join(f"{family} on {' and '.join(names)}" for family, names in families.items())
         for reason, families in found.items()
     }
 

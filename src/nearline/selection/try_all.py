@@ -222,7 +222,7 @@ class TryThemAll(TranslatesHabits, ClassifierMixin, BaseEstimator):
     def estimator(self, entry: Entry) -> Any:
         """A candidate of the leaderboard as an unfitted scikit-learn estimator that takes the data as they are."""
         family = {family.name: family for family in self._families()}[entry.family]
-        chain = Chain(self._ways[entry.representation].chained(family.estimator(entry.parameters)))
+        chain = Chain(self._representations[entry.representation].chained(family.estimator(entry.parameters)))
         names = getattr(self, "feature_names_in_", None)
         if names is not None and NAMES in chain.get_params():
             chain.set_params(**{NAMES: names.tolist()})
@@ -316,9 +316,9 @@ class TryThemAll(TranslatesHabits, ClassifierMixin, BaseEstimator):
         rules = Rules(
             self._scorers, self.preset, progress, self.class_weight, budget, last_fits=self._last_fits
         )
-        ways = representations(rows.X, self.preset)
-        self._ways = {way.name: way for way in ways}
-        contest = Contest(rows, self._families(), ways, rules)
+        found = representations(rows.X, self.preset)
+        self._representations = {one.name: one for one in found}
+        contest = Contest(rows, self._families(), found, rules)
         self.leaderboard_: Leaderboard = contest.run()
         self.interrupted_ = contest.interrupted
         if not len(self.leaderboard_):

@@ -1,4 +1,4 @@
-"""Ways: which representations a contest has the time for, and in which order they come."""
+"""Which representations a contest has the time for, and in which order they come."""
 
 import warnings
 
@@ -15,58 +15,60 @@ MOMENT = 0.1  # seconds left in which nothing is begun
 DEAR = 0.1  # share of the time left from which on making folds is much
 
 
-def usable_ways(
-    data: FoldData, ways: list[Representation], budget: Budget
+def usable_representations(
+    data: FoldData, representations: list[Representation], budget: Budget
 ) -> tuple[list[Representation], list[Skipped]]:
     """Those that the rows can be represented by in the time there is, and the others with the reason."""
     usable: list[Representation] = []
     skipped: list[Skipped] = []
-    for way in ways:
-        found = _obstacle(data, way, usable, budget)
+    for representation in representations:
+        found = _obstacle(data, representation, usable, budget)
         if found is None:
-            usable.append(way)
+            usable.append(representation)
         else:
             skipped.append(found)
     return usable, skipped
 
 
-def are_dear(data: FoldData, ways: list[Representation], budget: Budget) -> bool:
+def are_dear(data: FoldData, representations: list[Representation], budget: Budget) -> bool:
     """Whether making folds takes so much of the time limit that those of the first come first, with all families."""
-    return sum(map(data.seconds_to_make, ways)) > DEAR * max(0.0, budget.left)
+    return sum(map(data.seconds_to_make, representations)) > DEAR * max(0.0, budget.left)
 
 
 def _obstacle(
-    data: FoldData, way: Representation, before: list[Representation], budget: Budget
+    data: FoldData, representation: Representation, before: list[Representation], budget: Budget
 ) -> Skipped | None:
     """Why a representation cannot be used, after its largest fold was made if that has time."""
-    need = way.seconds(data.rows.X)
+    need = representation.seconds(data.rows.X)
     if need > max(0.0, budget.left):
-        return Skipped(ALL_FAMILIES, way.name, too_long("its Gram matrix", need, budget.left), late=True)
-    dear = _too_dear(data, way, before, budget)  # as dear as one that reads the same
+        return Skipped(
+            ALL_FAMILIES, representation.name, too_long("its Gram matrix", need, budget.left), late=True
+        )
+    dear = _too_dear(data, representation, before, budget)  # as dear as one that reads the same
     if dear is not None:
         return dear
     try:
         with warnings.catch_warnings(), heeding(budget.looking if before else budget.result):
             warnings.simplefilter("ignore")
-            data.largest(way)
+            data.largest(representation)
     except OutOfTime:
-        return Skipped(ALL_FAMILIES, way.name, LATE, late=True)
+        return Skipped(ALL_FAMILIES, representation.name, LATE, late=True)
     except Exception as error:
-        return Skipped(ALL_FAMILIES, way.name, reason_of(error))
-    return _too_dear(data, way, before, budget)
+        return Skipped(ALL_FAMILIES, representation.name, reason_of(error))
+    return _too_dear(data, representation, before, budget)
 
 
 def _too_dear(
-    data: FoldData, way: Representation, before: list[Representation], budget: Budget
+    data: FoldData, representation: Representation, before: list[Representation], budget: Budget
 ) -> Skipped | None:
     """A further representation whose folds would take more than their share of the time that is left."""
     if not before:
         return None
     left = budget.left - sum(map(data.seconds_to_make, before))
-    need = data.seconds_to_make(way, before[0])
+    need = data.seconds_to_make(representation, before[0])
     if need <= FURTHER * max(0.0, left):
         return None
-    return Skipped(ALL_FAMILIES, way.name, too_long("its folds", need, left), late=True)
+    return Skipped(ALL_FAMILIES, representation.name, too_long("its folds", need, left), late=True)
 
 
 def too_long(what: str, seconds: float, left: float) -> str:
