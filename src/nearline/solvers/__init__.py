@@ -24,6 +24,7 @@ from nearline.solvers.linear_smo import SMO
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
 from nearline.solvers.perceptron import PerceptronRule
 from nearline.solvers.preconditioned import PreconditionedLBFGS
+from nearline.solvers.row_space import RowSpace
 from nearline.solvers.sgd import SGD
 from nearline.solvers.smoothing import Smoothing
 
@@ -51,6 +52,7 @@ __all__ = [
     "PerceptronRule",
     "PreconditionedLBFGS",
     "RidgeFactorization",
+    "RowSpace",
     "Smoothing",
     "Solution",
     "Solver",

@@ -20,6 +20,7 @@ from nearline.solvers.linear_smo import SMO
 from nearline.solvers.newton import IRLS, Newton, NewtonCG
 from nearline.solvers.perceptron import PerceptronRule
 from nearline.solvers.preconditioned import MOST_SPARSE_FEATURES, PreconditionedLBFGS
+from nearline.solvers.row_space import RowSpace
 from nearline.solvers.sgd import SGD
 from nearline.solvers.smoothing import Smoothing
 
@@ -32,6 +33,7 @@ SOLVERS: dict[str, Solver] = {
         IRLS(),
         NewtonCG(),
         BlockNewton(),
+        RowSpace(),
         ConjugateGradient(),
         LBFGS(),
         PreconditionedLBFGS(),
@@ -70,6 +72,7 @@ def preference(risk: Risk, relative_to: str = "risk") -> list[Solver]:
     smooth = (
         "closed-form",
         *newton,
+        "row-space",
         *(["dual-coordinate-descent"] * sweeps),
         "preconditioned-lbfgs",
         "lbfgs",
