@@ -273,13 +273,16 @@ def test_neighbors_in_a_contest_are_those_of_the_model():
     np.testing.assert_array_equal(outcome.predictions.labels, model.predict(texts[~train]))
 
 
-def test_a_gram_matrix_has_no_time():
+def test_a_gram_matrix_has_no_time(monkeypatch):
     rng = np.random.default_rng(0)
-    texts = ["".join(rng.choice(list("acgt"), 400)) for _ in range(1000)]
-    contest = TryThemAll(include=["majority", "kernel SVM"], time_limit=20, progress="silent")
-    contest.fit(texts, np.arange(1000) % 2)
-    reasons = [skipped.reason for skipped in contest.leaderboard_.skipped]
-    assert any("that the time limit leaves" in reason for reason in reasons)
+    texts = ["".join(rng.choice(list("acgt"), 40)) for _ in range(60)]
+    assert 0.0 < Subsequences().seconds(texts) < Subsequences().seconds(texts * 10)
+    monkeypatch.setattr(Subsequences, "seconds", lambda self, X: 2e6)
+    contest = TryThemAll(include=["majority", "kernel SVM"], time_limit=1e6, progress="silent")
+    contest.fit(texts, np.arange(60) % 2)
+    (skipped,) = [one for one in contest.leaderboard_.skipped if one.representation == Subsequences.name]
+    assert skipped.reason.startswith("its Gram matrix would take about 2000000 s, more than the ")
+    assert skipped.reason.endswith(" s that the time limit leaves")
 
 
 def test_maps_have_names(crossed):
