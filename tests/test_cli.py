@@ -14,6 +14,7 @@ pytest.importorskip("polars")
 
 from nearline import inspect, load
 from nearline.cli._app import run
+from nearline.selection.contest import Contest
 
 FAST = ["--preset", "quick", "--include", "majority,nearest centroid,k-NN, L2", "--quiet"]
 
@@ -472,11 +473,17 @@ def test_findings_count_rows_as_the_file_does(tmp_path, capsys):
     assert "rows 50 (line 51), 60 (line 61): 2 of 60 rows" in capsys.readouterr().out
 
 
-def test_a_time_limit_that_leaves_no_time_is_no_success(penguins, tmp_path, capsys):
+def test_a_time_limit_that_leaves_no_time_is_no_success(penguins, tmp_path, capsys, monkeypatch):
     out = tmp_path / "out"
     command = ["try", penguins, "-t", "species", "--out", str(out), "--quiet"]
-    assert run([*command, "--time-limit", "1e-9"]) == 3
-    assert "too short for any model that looks at the rows" in capsys.readouterr().err
+    with monkeypatch.context() as patch:
+        patch.setattr("nearline.selection.budget.PATIENCE", 0.0)
+        assert run([*command, "--time-limit", "1e-9"]) == 3
+        assert "passed before any candidate had finished" in capsys.readouterr().err
+        patch.setattr("nearline.selection.budget.PATIENCE", 1e6)  # of which the majority takes all
+        patch.setattr(Contest, "_has_result", lambda self: any(unit.finished() for unit in self.units))
+        assert run([*command, "--time-limit", "1e-9"]) == 3
+        assert "too short for any model that looks at the rows" in capsys.readouterr().err
     assert not out.exists()
     assert run([*command, "--include", "majority", "--time-limit", "1000"]) == 0  # it was asked for
 

@@ -435,4 +435,4 @@ def test_the_probability_shown_is_that_of_the_label():
 
     model = SimpleNamespace(predict_proba=lambda X: np.array([[0.3, 0.5, 0.2]]))
     explainer = SimpleNamespace(model=model, classes=["a", "b", "c"])
-    assert Explainer.chance(explainer, np.zeros((1, 2)), SimpleNamespace(label="a")) == 0.3
+    assert Explainer.probability(explainer, np.zeros((1, 2)), SimpleNamespace(label="a")) == 0.3

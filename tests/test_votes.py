@@ -203,7 +203,7 @@ def test_a_function_of_the_distances():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"weights": "gauss"}, r"Unknown weights 'gauss': choose among 'uniform'.*Softmax"),
+        ({"weights": "gauss"}, r"Unknown weights 'gauss': choose among 'uniform'.*Temperature"),
         ({"weights": Temperature}, "Unknown weights"),
         ({"weights": lambda d: d[:, :1]}, r"one vote for each of the \(1, 3\) distances, got shape \(1, 1\)"),
         ({"weights": lambda d: d - 9}, "negative vote or NaN"),
