@@ -1,6 +1,6 @@
 """Everyday fits on small tables, in turns with scikit-learn: the same model, and a risk that is not above its.
 
-python -m benchmarks.bench_everyday [--turns 15] [--only logistic] [--threads 2] [--cpu]
+python -m benchmarks.studies.everyday [--turns 15] [--only logistic] [--threads 2] [--cpu]
 """
 
 import argparse
