@@ -171,8 +171,10 @@ class Plane<VisitedSparse<T>> {  // all columns of a feature side by side
         for (std::size_t c = 0; c < width; c += LANES) {
             const Four a = four(coefficients + c);
             if (a[0] == 0.0 && a[1] == 0.0 && a[2] == 0.0 && a[3] == 0.0) continue;
-            for (std::int64_t p = X.indptr[i]; p < X.indptr[i + 1]; ++p)
-                four_at(values.data() + X.indices[p] * width + c) += a * static_cast<double>(X.data[p]);
+            for (std::int64_t p = X.indptr[i]; p < X.indptr[i + 1]; ++p) {
+                double* at = values.data() + X.indices[p] * width + c;
+                store_four(at, four(at) + a * static_cast<double>(X.data[p]));
+            }
         }
     }
     // The weights that a row will need, asked for while another row is worked on.
@@ -208,7 +210,7 @@ class Plane<VisitedSparse<T>> {  // all columns of a feature side by side
             const double x = X.data[p];
             for (int k = 0; k < BLOCKS; ++k) sums[k] += x * four(v + k * LANES);
         }
-        for (int k = 0; k < BLOCKS; ++k) four_at(f + c + k * LANES) = sums[k];
+        for (int k = 0; k < BLOCKS; ++k) store_four(f + c + k * LANES, sums[k]);
     }
     std::size_t d_, columns_;
 

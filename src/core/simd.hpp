@@ -27,21 +27,23 @@ template <class T>
 struct VectorOf {
     static constexpr std::size_t lanes = kVectorBytes / sizeof(T);
     typedef T type __attribute__((vector_size(kVectorBytes)));
-    typedef T loose __attribute__((vector_size(kVectorBytes), aligned(sizeof(T)), may_alias));
 };
 template <class T>
 using Vec = typename VectorOf<T>::type;
 template <class T>
 constexpr std::size_t kLanes = VectorOf<T>::lanes;
 
+// Numbers as they lie in memory, at any address: compilers make one instruction of memcpy.
 template <class T>
 NL_INLINE Vec<T> load(const T* p) {
-    return *reinterpret_cast<const typename VectorOf<T>::loose*>(p);
+    Vec<T> v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
 }
 
 template <class T>
 NL_INLINE void store(T* p, Vec<T> v) {
-    *reinterpret_cast<typename VectorOf<T>::loose*>(p) = v;
+    std::memcpy(p, &v, sizeof v);
 }
 
 template <class T>
@@ -77,7 +79,7 @@ NL_INLINE void lane_sums(const Vec<T>* v, T* out) {
         s = fold(fold(v[0], v[2]), fold(v[1], v[3]));
     else
         s = fold(v[0], v[1]);
-    typedef T Sixteen __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
+    typedef T Sixteen __attribute__((vector_size(16)));
     Sixteen low;
     std::memcpy(&low, &s, 16);
     if constexpr (kVectorBytes == 32) {
@@ -85,7 +87,7 @@ NL_INLINE void lane_sums(const Vec<T>* v, T* out) {
         std::memcpy(&high, reinterpret_cast<const char*>(&s) + 16, 16);
         low += high;
     }
-    *reinterpret_cast<Sixteen*>(out) = low;
+    std::memcpy(out, &low, sizeof low);
 }
 
 // -- vectors of 32 bytes on every machine: what has one order of summation everywhere --------------------
@@ -109,18 +111,19 @@ struct Pack {
 };
 
 using Four = Pack<double>::type;
-typedef double LooseFour __attribute__((vector_size(32), aligned(8), may_alias));  // as it lies in memory
 
-NL_INLINE Four four(const double* p) { return *reinterpret_cast<const LooseFour*>(p); }
+NL_INLINE Four four(const double* p) { return Pack<double>::load(p); }
 NL_INLINE Four four(const float* p) {
-    typedef float Loose __attribute__((vector_size(16), aligned(4), may_alias));
-    return __builtin_convertvector(*reinterpret_cast<const Loose*>(p), Four);
+    typedef float Few __attribute__((vector_size(16)));
+    Few v;
+    std::memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v, Four);
 }
 NL_INLINE Four four(const std::uint8_t* p) {
     return Four{static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2]),
                 static_cast<double>(p[3])};
 }
-NL_INLINE LooseFour& four_at(double* p) { return *reinterpret_cast<LooseFour*>(p); }
+NL_INLINE void store_four(double* p, Four v) { std::memcpy(p, &v, sizeof v); }
 
 NL_INLINE Four size_of_four(Four v) {
     typedef std::int64_t Bits __attribute__((vector_size(32)));
@@ -161,8 +164,10 @@ NL_INLINE Reals reals_of(const T* p) {
     if constexpr (sizeof(T) == sizeof(double)) {
         return load(p);
     } else {
-        typedef float Few __attribute__((vector_size(kVectorBytes / 2), aligned(4), may_alias));
-        return __builtin_convertvector(*reinterpret_cast<const Few*>(p), Reals);
+        typedef float Few __attribute__((vector_size(kVectorBytes / 2)));
+        Few v;
+        std::memcpy(&v, p, sizeof v);
+        return __builtin_convertvector(v, Reals);
     }
 }
 
@@ -172,8 +177,8 @@ NL_INLINE void store_reals(T* p, Reals v) {
         store(p, v);
     } else {
         typedef float Few __attribute__((vector_size(kVectorBytes / 2)));
-        typedef float Loose __attribute__((vector_size(kVectorBytes / 2), aligned(4), may_alias));
-        *reinterpret_cast<Loose*>(p) = __builtin_convertvector(v, Few);
+        const Few few = __builtin_convertvector(v, Few);
+        std::memcpy(p, &few, sizeof few);
     }
 }
 
