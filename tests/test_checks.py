@@ -523,6 +523,7 @@ def test_rare_classes():
     assert check(X, labels, n_folds=3) == []
     (found,) = check(X, labels, folds=list(KFold(3).split(X)))  # enough of them, but all in one fold
     assert (found.name, found.subject) == ("unseen-class", "class c")
+    assert check(X, labels, n_folds=len(X)) == []  # each row is a fold
     labels[3] = "d"
     assert check(X, labels)[0].subject == "classes c, d"
 

@@ -1,15 +1,29 @@
 """KernelRisk: every loss in the space of a kernel's features, against explicit features and LIBSVM."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.svm import SVC
 
-from nearline import KERNELS, LOSSES, KernelClassifier, KernelRisk, Params, Risk, load, minimize, save
+from nearline import (
+    KERNELS,
+    LOSSES,
+    KernelClassifier,
+    KernelLeastSquares,
+    KernelRisk,
+    KernelSVM,
+    Params,
+    Risk,
+    load,
+    minimize,
+    save,
+)
 from nearline.kernels import RBF, Centered, Linear, Normalized, Polynomial, Spectrum, SubsetTree
 from nearline.kernels.gram import Gram
-from nearline.solvers import LBFGS
+from nearline.solvers import LBFGS, ConvergenceWarning
 from nearline.solvers.kernel import KERNEL_SOLVERS, KernelNewton
 
 MINIMIZED = [name for name, loss in LOSSES.items() if loss.refusal is None]
@@ -367,3 +381,42 @@ def test_one_class_is_refused():
         with pytest.raises(ValueError, match=r"All 12 targets are of one class.*give items of another"):
             KernelRisk("rbf", X, np.zeros(12, dtype=int), loss=loss)
     KernelRisk("rbf", X, np.zeros(12, dtype=int), loss="hinge", n_classes=2)  # meant
+
+
+# -- what no kernel is ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Spoiled(RBF):
+    """Values of a Gaussian kernel, some of which are changed."""
+
+    how: str = "nan"
+
+    def among(self, items):
+        K = RBF(self.gamma).among(items)
+        if self.how == "asymmetric":
+            return np.tril(K) + 0.5 * np.triu(K, 1)
+        K[3, 5] = K[5, 3] = float(self.how)
+        return K
+
+    def between(self, A, B):
+        return RBF(self.gamma).between(A, B)
+
+    def diagonal(self, items):
+        return np.ones(items.shape[0])
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [("nan", "items 3 and 5 is nan"), ("inf", "items 3 and 5 is inf"), ("asymmetric", "is not symmetric")],
+)
+@pytest.mark.parametrize("machine", [KernelSVM, KernelLeastSquares])
+def test_values_that_no_kernel_has_are_refused(rows, machine, how, message):
+    with pytest.raises(ValueError, match=message):
+        machine(kernel=Spoiled(0.5, how)).fit(*rows)
+
+
+def test_a_lost_factorization_warns():
+    X, y = load_iris(return_X_y=True)
+    with pytest.warns(ConvergenceWarning, match="badly conditioned"):
+        KernelLeastSquares(kernel=Polynomial(8, 1.0)).fit(X, y)

@@ -1,5 +1,6 @@
 """KernelLeastSquares: ridge on coded labels in the space of a kernel's features."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,10 @@ from nearline.losses import Squared
 from nearline.risk import KernelRisk
 from nearline.risk.params import Params
 from nearline.scores import KernelScore
+from nearline.solvers import ConvergenceWarning
 from nearline.solvers.gram_ridge import GramRidge
+
+LARGEST_GAP = 1e-4  # that a factorization is trusted with, of the risk; the tolerance of other fits
 
 
 @kept(
@@ -99,5 +103,13 @@ class KernelLeastSquares(KernelScoring):
         A, b = ridge.solution(self.alpha_)
         risk = risk.with_alpha(self.alpha_)
         self.gap_ = risk.gap(risk.scored(Params.of(A.T, b)), enough=1e-9)  # b is at its best
+        if self.gap_ is not None and not self.gap_ <= LARGEST_GAP:
+            warnings.warn(
+                f"The Gram matrix is too badly conditioned for this alpha, {self.alpha_:.1e}: the gap is {self.gap_:.1e} of "
+                "the risk, and what is more than rounding of it is lost. Raise alpha, scale the features, or take "
+                "Normalized(kernel).",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         self._keep_scores(KernelScore(self.kernel_, None if gram.given else gram.items, used, A, b))
         return self

@@ -13,6 +13,7 @@ from nearline.kernels.precomputed import symmetric
 from nearline.kernels.psd import ROUNDED, is_indefinite, is_psd
 
 MEMORY = 1 << 32  # bytes that a Gram matrix may take
+ASYMMETRY = {"float32": 1e-4}  # of the largest value, that rounding may leave; else 1e-9
 PROBES = 4  # random vectors on which a factor is compared with its matrix
 
 
@@ -76,9 +77,24 @@ class Gram:
             own = np.diagonal(K).astype(np.float32 if self.items.dtype == np.float32 else K.dtype)
         if not np.isfinite(own).all():
             raise ValueError(self._overflow)
-        if checked and not self.kernel.known_positive and is_indefinite(K):
-            _refuse_indefinite(K)
+        if checked and not self.kernel.known_positive:
+            self._check_own(K)
         return K
+
+    def _check_own(self, K: Array) -> None:
+        """Refuse values that no inner products have."""
+        if not np.isfinite(K).all():
+            i, j = (int(place[0]) for place in np.nonzero(~np.isfinite(K)))
+            raise ValueError(
+                f"{self.kernel!r} of items {i} and {j} is {K[i, j]}: a kernel has finite values only."
+            )
+        off = np.abs(K - K.T).max(initial=0.0)
+        if off > ASYMMETRY.get(K.dtype.name, 1e-9) * np.abs(K).max(initial=0.0):
+            raise ValueError(
+                f"{self.kernel!r} is not symmetric, k(x, x') and k(x', x) differ by {off:.1e}: no kernel is so."
+            )
+        if is_indefinite(K):
+            _refuse_indefinite(K)
 
     @property
     def _overflow(self) -> str:

@@ -37,7 +37,8 @@ def rare_class(case: Case) -> list[Finding]:
     """Classes with fewer members than folds: some folds cannot test them, or cannot train on them."""
     n_folds = case.n_folds if case.folds is None else len(case.folds)
     counts = np.bincount(case.targets[case.targets >= 0], minlength=len(case.classes))
-    rare = np.flatnonzero(counts < n_folds)
+    alone = n_folds >= counts.sum()  # each row is a fold: no class needs more than a row to train on
+    rare = np.flatnonzero(counts < (2 if alone else n_folds))
     if len(rare) == 0:
         return []
     subject = _classes([case.classes[code] for code in rare])
