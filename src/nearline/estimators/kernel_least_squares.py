@@ -105,9 +105,8 @@ class KernelLeastSquares(KernelScoring):
         self.gap_ = risk.gap(risk.scored(Params.of(A.T, b)), enough=1e-9)  # b is at its best
         if self.gap_ is not None and not self.gap_ <= LARGEST_GAP:
             warnings.warn(
-                f"The Gram matrix is too badly conditioned for this alpha, {self.alpha_:.1e}: the gap is {self.gap_:.1e} of "
-                "the risk, and what is more than rounding of it is lost. Raise alpha, scale the features, or take "
-                "Normalized(kernel).",
+                f"The Gram matrix is too badly conditioned for alpha = {self.alpha_:.1e}: the gap is {self.gap_:.1e} of the "
+                "risk, so that rounding decides the scores. Raise alpha, scale the features, or take Normalized(kernel).",
                 ConvergenceWarning,
                 stacklevel=2,
             )

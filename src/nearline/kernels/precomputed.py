@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._parallel.tiles import slices
 from nearline.kernels._base import Kernel, vectors
+
+ROWS = 512  # of a matrix that are compared with its columns at a time
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,16 @@ def symmetric(items: Any) -> Array:
     """A copy of a matrix, if it is square and symmetric."""
     if items.shape[0] != items.shape[1]:
         raise ValueError(f"A Gram matrix is square, found one of shape {items.shape}.")
-    worst = np.abs(items - items.T).max(initial=0.0)
-    if worst > 1e-4 * np.abs(items).max(initial=0.0):
-        raise ValueError(f"A Gram matrix is symmetric, found entries that differ by {worst:.3g}.")
+    check_symmetric(items)
     return np.array(items)
+
+
+def check_symmetric(K: Array, tol: float = 1e-4) -> None:
+    """Refuse a square matrix whose entries differ from those across the diagonal by more than ``tol`` of the largest."""
+    parts = slices(len(K), ROWS)
+    worst = max((float(np.abs(K[rows] - K[:, rows].T).max(initial=0.0)) for rows in parts), default=0.0)
+    if worst > tol * max((float(np.abs(K[rows]).max(initial=0.0)) for rows in parts), default=0.0):
+        raise ValueError(f"A Gram matrix is symmetric, found entries that differ by {worst:.3g}.")
 
 
 def implausible(K: Array) -> bool:

@@ -2,9 +2,7 @@
 
 from nearline._parallel.stopping import Deadline
 
-PATIENCE = (
-    3.0  # seconds beyond the limit in which the last fit may end, and in the first half of it a first result
-)
+PATIENCE = 3.0  # seconds beyond the limit in which the last fit may end; a first result in half of them
 CHECKING = 0.25  # share of the limit that checks may take
 LOOKING = 0.5  # share of it when representations after the first must have been begun
 GRACE = 0.7  # seconds that the last fit has after Ctrl-C

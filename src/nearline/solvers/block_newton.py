@@ -50,6 +50,7 @@ class BlockNewton(Solver):
     def step(self, risk: Risk, state: State) -> State:
         point = state.point
         moved = risk.passes.newton_step(point, risk.bias, risk.l2, rounding(risk, point))
+        assert moved is not None  # else the risk was refused
         if moved.good:
             state.point = moved.point
             return state

@@ -53,9 +53,7 @@ RULES: dict[str, Solver] = {rule.name: rule for rule in (PerceptronRule(),)}
 
 
 WEAK = 2.0  # alpha times the rows' weight, up to which sweeps over the dual of a hinge crawl
-LITTLE = (
-    3e7  # multiplications to form and factor the Hessian's blocks, up to which Newton's steps are fastest
-)
+LITTLE = 3e7  # multiplications for the Hessian's blocks, up to which Newton's steps are fastest
 FEW_STEPS = 8  # of such sweeps, after which another solver goes on
 
 

@@ -14,6 +14,7 @@ from nearline.risk.passes._bias import BiasSums, minimize_bias
 from nearline.risk.passes._csc import Csc
 from nearline.risk.passes.columns import Columns, DenseColumns, SparseColumns
 from nearline.risk.passes.curvature import RowCurvature, add_grams, class_blocks, full_hessian
+from nearline.risk.passes.row_basis import RowBasis
 
 
 class NewtonStep(NamedTuple):
@@ -29,6 +30,7 @@ class Passes(ABC):
 
     def __init__(self, X: Design, targets: Array, weights: Array, loss: Loss, n_outputs: int) -> None:
         self.X, self.targets, self.weights, self.loss, self.n_outputs = X, targets, weights, loss, n_outputs
+        self._bases: dict[bool, RowBasis] = {}
 
     # -- value and gradient -----------------------------------------------------------------------------------
 
@@ -101,11 +103,18 @@ class Passes(ABC):
         """Whether there is :meth:`newton_step`."""
         return False
 
-    def newton_step(self, point: Point, bias: bool, l2: float, noise: float) -> NewtonStep:
-        """Newton's step on mean loss + (l2/2) |W|^2; ``noise`` is what values may be off by."""
-        raise NotImplementedError
+    def newton_step(self, point: Point, bias: bool, l2: float, noise: float) -> NewtonStep | None:
+        """Newton's step on mean loss + (l2/2) |W|^2, None if it is not known; ``noise`` is what values may be off by."""
+        return None
 
-    # -- X by columns -----------------------------------------------------------------------------------------
+    # -- X by columns, and by the space of its rows -----------------------------------------------------------
+
+    def row_basis(self, centered: bool) -> RowBasis:
+        """Dense rows, or these less their mean, in the space that they span; made once, as no strength changes it."""
+        if centered not in self._bases:
+            mean = self.column_moments[0] if centered else np.zeros(self.X.shape[1])
+            self._bases[centered] = RowBasis(self.X, mean)
+        return self._bases[centered]
 
     @cached_property
     def csc(self) -> Csc:
