@@ -147,7 +147,16 @@ def test_renamed_public_names_are_refused_with_the_new_one():
 
 
 def test_only_public_names_are_listed():
-    assert set(dir(nearline)) == {*nearline.__all__, "__version__"}
+    assert set(dir(nearline)) == {*nearline.__all__, "inspect", "__version__"}
+
+
+def test_a_star_import_shadows_nothing_of_pythons():
+    import builtins
+    import sys
+
+    taken = {*dir(builtins), *sys.stdlib_module_names}
+    assert taken & set(nearline.__all__) == set()
+    assert callable(nearline.inspect)
 
 
 def test_kernel_logistic_models_without_their_loss_are_completed():

@@ -20,11 +20,10 @@ def table(title: str, things: dict[str, object]) -> str:
 
 def page() -> str:
     lists = ("ESTIMATORS", "LOSSES", "REGULARIZERS", "SOLVERS", "METRICS")
-    listed = {name for group in lists for name in getattr(nearline, group)}
     others = {
         name: getattr(nearline, name)
-        for name in nearline.__all__
-        if name not in listed and name not in lists and callable(getattr(nearline, name))
+        for name in sorted(dir(nearline))
+        if name not in nearline.ESTIMATORS and name not in lists and callable(getattr(nearline, name))
     }
     parts = [
         "# Public names",

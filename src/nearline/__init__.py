@@ -21,6 +21,10 @@ _HOMES = {
     "Params": "nearline.risk.params",
     "LOSSES": "nearline.losses",
     "Loss": "nearline.losses",
+    "sigmoid": "nearline.losses.maps",
+    "softmax": "nearline.losses.maps",
+    "sparsemax": "nearline.losses.maps",
+    "one_hot": "nearline.losses.maps",
     "REGULARIZERS": "nearline.regularizers",
     "L1": "nearline.regularizers",
     "L2": "nearline.regularizers",
@@ -123,7 +127,8 @@ _HOMES = {
 
 _RENAMED = {"Softmax": "Temperature"}
 
-__all__ = sorted(_HOMES)
+# Of `from nearline import *`, which shadows nothing of Python's: nearline.inspect is not in it.
+__all__ = sorted(_HOMES.keys() - {"inspect"})
 
 
 def __getattr__(name: str) -> Any:

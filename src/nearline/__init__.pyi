@@ -47,6 +47,10 @@ from nearline.kernels import KERNELS as KERNELS
 from nearline.kernels import is_psd as is_psd
 from nearline.losses import LOSSES as LOSSES
 from nearline.losses import Loss as Loss
+from nearline.losses.maps import one_hot as one_hot
+from nearline.losses.maps import sigmoid as sigmoid
+from nearline.losses.maps import softmax as softmax
+from nearline.losses.maps import sparsemax as sparsemax
 from nearline.neighbors.approximate import Approximate as Approximate
 from nearline.neighbors.consensus import Consensus as Consensus
 from nearline.neighbors.explanation import Votes as Votes

@@ -1,10 +1,10 @@
 """Data losses, pointwise: value, gradient, curvature, conjugate, probabilities. ``LOSSES`` lists them."""
 
 from nearline._arrays.design import Array
-from nearline.losses._base import Loss, one_hot, signs
+from nearline.losses._base import Loss, signs
 from nearline.losses._check import check_pieces
-from nearline.losses._formulas import sigmoid
 from nearline.losses._special import Slack, Special
+from nearline.losses.maps import one_hot, sigmoid, softmax, sparsemax
 from nearline.losses.margin import (
     BinarySparsemax,
     Hinge,
@@ -15,7 +15,7 @@ from nearline.losses.margin import (
     SquaredHinge,
     ZeroOne,
 )
-from nearline.losses.multiclass import Softmax, Sparsemax, softmax, sparsemax
+from nearline.losses.multiclass import Softmax, Sparsemax
 from nearline.losses.multiclass_svm import CrammerSinger, MulticlassPerceptron, WestonWatkins
 
 LOSSES: dict[str, Loss] = {

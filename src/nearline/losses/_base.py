@@ -1,4 +1,7 @@
-"""What every data loss offers. Scores are (n, K); targets are class numbers (n,) or label distributions (n, K)."""
+"""What every data loss offers. Scores are (n, K); targets are class numbers (n,) or label distributions (n, K).
+
+Lists do as well, see :mod:`nearline.losses._lists`: formulas see arrays.
+"""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -8,6 +11,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._records.inheritance import forget_derived, redefined
+from nearline.losses._lists import take_lists
 from nearline.losses._special import NOTHING, Special
 
 # What a loss is, and what its author derived from that: the second is not inherited where the first is redefined.
@@ -41,6 +45,7 @@ class Loss(ABC):
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
+        take_lists(cls)
         forget_derived(cls, DEFINING, cls._derived())
         if redefined(cls, "value_and_gradient") and not redefined(cls, "value"):
             cls.value = Loss.value  # type: ignore[method-assign]

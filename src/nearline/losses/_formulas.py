@@ -33,3 +33,26 @@ def xlogx(t: Array) -> Array:
 def within(a: Array, low: float, high: float, value: Array) -> Array:
     """value where low <= a <= high, else infinity."""
     return np.where((a >= low) & (a <= high), value, np.inf)
+
+
+def log_softmax(scores: Array) -> Array:
+    """The logarithm of the softmax map, finite where probabilities round to 0."""
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
+
+
+def softmax(scores: Array) -> Array:
+    """exp(f_c) / sum_d exp(f_d), with the maximum subtracted."""
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(e / e.sum(axis=-1, keepdims=True))
+
+
+def sparsemax(scores: Array) -> Array:
+    """Euclidean projection of each row onto the probability simplex."""
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    ordered = -np.sort(-shifted, axis=-1)
+    excess = np.cumsum(ordered, axis=-1) - 1.0
+    ranks = np.arange(1, scores.shape[-1] + 1)
+    size = (ordered * ranks > excess).sum(axis=-1, keepdims=True)
+    threshold = np.take_along_axis(excess, size - 1, axis=-1) / size
+    return np.maximum(shifted - threshold, 0.0)

@@ -7,7 +7,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline.losses._base import Loss, one_hot
-from nearline.losses._formulas import xlogx
+from nearline.losses._formulas import log_softmax, softmax, sparsemax, xlogx
 from nearline.losses._special import Special
 
 ROUNDING = 1e-9  # what a sum of a row's duals may be off by, per class
@@ -125,26 +125,3 @@ class Sparsemax(SimplexLoss):
 def in_simplex(p: Array) -> Array:
     """Which rows are probability vectors (sums up to rounding)."""
     return np.asarray((p >= 0).all(axis=1) & (np.abs(p.sum(axis=1) - 1.0) <= ROUNDING * p.shape[1]))
-
-
-def log_softmax(scores: Array) -> Array:
-    """The logarithm of the softmax map, finite where probabilities round to 0."""
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
-
-
-def softmax(scores: Array) -> Array:
-    """exp(f_c) / sum_d exp(f_d), with the maximum subtracted."""
-    e = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(e / e.sum(axis=1, keepdims=True))
-
-
-def sparsemax(scores: Array) -> Array:
-    """Euclidean projection of each row onto the probability simplex."""
-    shifted = scores - scores.max(axis=1, keepdims=True)
-    ordered = -np.sort(-shifted, axis=1)
-    excess = np.cumsum(ordered, axis=1) - 1.0
-    ranks = np.arange(1, scores.shape[1] + 1)
-    size = (ordered * ranks > excess).sum(axis=1)
-    threshold = excess[np.arange(len(scores)), size - 1] / size
-    return np.maximum(shifted - threshold[:, None], 0.0)

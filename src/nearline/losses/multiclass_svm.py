@@ -9,9 +9,9 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline._records.kept import Real, kept
 from nearline.losses._base import Loss, one_hot
-from nearline.losses._formulas import within
+from nearline.losses._formulas import sparsemax, within
 from nearline.losses._special import Slack, Special
-from nearline.losses.multiclass import ROUNDING, SimplexLoss, in_simplex, sparsemax
+from nearline.losses.multiclass import ROUNDING, SimplexLoss, in_simplex
 
 HUB = 1e4  # share of the own class beside those of the others, in the curvature of pairs
 

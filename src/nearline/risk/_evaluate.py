@@ -24,6 +24,13 @@ def evaluate(loss: Loss | str, scores: Array, targets: Array, weights: Array | N
     >>> evaluate("zero-one", [[2.0, 1.0, 0.0], [0.0, 1.0, 3.0], [1.0, 2.0, 0.0]], [0, 2, 0])
     0.3333333333333333
     """
+    if callable(getattr(loss, "fit", None)):
+        kind = type(loss).__name__
+        raise ValueError(
+            f"evaluate takes a loss, scores and targets, and got the model {kind}: evaluate('zero-one', "
+            "model.decision_function(X), targets) is the mean loss of its scores, model.score(X, y) its accuracy, and "
+            "cross_validate(model, X, y) its accuracy on rows left out."
+        )
     loss = named(loss, LOSSES, Loss, "loss")
     scores = np.asarray(scores, dtype=np.float64)
     scores = scores[:, None] if scores.ndim == 1 else scores

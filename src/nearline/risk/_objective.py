@@ -115,9 +115,27 @@ class Objective(ABC):
         """Value and scores at ``params``, for those who do not need the gradient."""
         return ScoredPoint(self, params, self.scores(params))
 
-    def value(self, params: Params) -> float:
-        """The risk alone."""
+    def value(self, where: Any) -> float:
+        """The risk alone, at parameters or at a point (see :meth:`params_of`)."""
+        params = self.params_of(where)
         return self.value_at_scores(params, self.scores(params))
+
+    def params_of(self, where: Any) -> Params:
+        """Parameters as they are, those of a point, or a vector (or list) of weights and then biases."""
+        params = where.params if isinstance(where, Point) else where
+        if not isinstance(params, Params):
+            flat = np.asarray(params)
+            if flat.dtype.kind not in "iuf" or flat.ndim != 1:
+                raise ValueError(
+                    f"A risk is taken at Params, at a Point or at a vector of weights and biases, got {where!r:.200}."
+                )
+            params = Params(flat.tolist(), self.n_outputs, self.n_features)
+        if (params.n_outputs, params.n_features) != (self.n_outputs, self.n_features):
+            raise ValueError(
+                f"The risk has weights ({self.n_outputs}, {self.n_features}), the parameters are of "
+                f"({params.n_outputs}, {params.n_features}): start from risk.zeros()."
+            )
+        return params
 
     def value_at_scores(self, params: Params, scores: Array) -> float:
         return self.passes.total_loss(scores) / self.total_weight + self.penalty(params, scores)

@@ -184,8 +184,9 @@ class Risk(Objective):
             product.W[...] += self.alpha * bend
         return product
 
-    def hessian(self, point: Point) -> Array:
-        """The Hessian of the smooth part as a matrix over ``params.flat`` (for small problems)."""
+    def hessian(self, where: Any) -> Array:
+        """The Hessian of the smooth part at a point or at parameters, as a matrix over ``params.flat`` (small problems)."""
+        point = where if isinstance(where, Point) else self.scored(self.params_of(where))
         H = self.passes.hessian(point.scores) / self.total_weight
         n_weights = self.n_outputs * self.n_features
         self.add_penalty_hessian(point.params.W, H)

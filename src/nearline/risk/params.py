@@ -1,7 +1,7 @@
 """Params: the weights W (K, D) and biases b (K,) of a linear score, views of one flat float64 vector."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,15 +25,32 @@ class Params:
     n_outputs: int
     n_features: int
 
+    def __post_init__(self) -> None:
+        given: Any = self.flat
+        if not isinstance(given, np.ndarray):
+            object.__setattr__(self, "flat", np.ravel(np.asarray(given, dtype=np.float64)))
+            _whole(self)
+
     @classmethod
     def zeros(cls, n_outputs: int, n_features: int) -> Self:
         return cls(np.zeros(n_outputs * (n_features + 1)), n_outputs, n_features)
 
     @classmethod
-    def of(cls, W: Array, b: Array) -> Self:
-        """Params with copies of W and b."""
-        K, D = W.shape
-        return cls(np.concatenate([np.ravel(W), np.ravel(b)]).astype(np.float64), K, D)
+    def of(cls, W: Any, b: Any) -> Self:
+        """Params with copies of W (K, D) and b (K,), arrays or lists; a vector and a number are those of one output.
+
+        Examples
+        --------
+        >>> from nearline import Params
+        >>> Params.of([[1.0, 2.0]], [0.5]).flat.tolist(), Params.of([1, 2], 0.5).W.shape
+        ([1.0, 2.0, 0.5], (1, 2))
+        """
+        W, b = np.atleast_2d(np.asarray(W, dtype=np.float64)), np.ravel(np.asarray(b, dtype=np.float64))
+        if W.ndim != 2 or len(b) != len(W):
+            raise ValueError(
+                f"Weights are (K, D) and biases (K,), got the shapes {W.shape} and {b.shape}: give one bias for each output."
+            )
+        return cls(np.concatenate([np.ravel(W), b]), *W.shape)
 
     @property
     def W(self) -> Array:
