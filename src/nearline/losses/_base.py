@@ -17,7 +17,17 @@ from nearline.losses._special import NOTHING, Special
 # What a loss is, and what its author derived from that: the second is not inherited where the first is redefined.
 DEFINING = ("value", "value_and_gradient", "phi", "codes", "margin")
 DERIVED = (
-    *("curvature", "curvature_product", "shares", "conjugate", "balance", "smoothed", "null_bias"),
+    *(
+        "curvature",
+        "curvature_product",
+        "shares",
+        "conjugate",
+        "masses",
+        "balanced_by",
+        "balance",
+        "smoothed",
+    ),
+    "null_bias",
     *("probabilities", "log_probabilities"),
 )
 
@@ -94,6 +104,15 @@ class Loss(ABC):
 
     def balance(self, duals: Array, targets: Array, weights: Array) -> Array | None:
         """The nearest simple duals within the conjugate's domain with sum_i s_i u_i = 0 (a free bias needs it)."""
+        masses = self.masses(duals, targets, weights)
+        return None if masses is None else self.balanced_by(duals, targets, masses)
+
+    def masses(self, duals: Array, targets: Array, weights: Array) -> Array | None:
+        """Sums over rows that say how to balance duals: they add up over parts of the rows. None if there are none."""
+        return None
+
+    def balanced_by(self, duals: Array, targets: Array, masses: Array) -> Array | None:
+        """The balanced duals of some rows, given the masses of all."""
         return None
 
     def probabilities(self, scores: Array) -> Array | None:

@@ -57,12 +57,15 @@ class MarginLoss(Loss):
         values = self.phi_conjugate(signs(targets, duals.shape[1]) * duals)
         return None if values is None else values.sum(axis=1)
 
-    def balance(self, duals: Array, targets: Array, weights: Array) -> Array | None:
+    def masses(self, duals: Array, targets: Array, weights: Array) -> Array | None:
+        """(2, K): sum of -s u over the rows of the class, and of s u over all others."""
+        positive, negative = _sides(duals, targets)
+        return np.stack([weights @ positive, weights @ negative])
+
+    def balanced_by(self, duals: Array, targets: Array, masses: Array) -> Array | None:
         """Scale the heavier side of each column down: 0 is in the domain of phi*, so it stays inside."""
-        y = signs(targets, duals.shape[1])
-        positive = np.where(y > 0, -duals, 0.0)
-        negative = np.where(y < 0, duals, 0.0)
-        mass_positive, mass_negative = weights @ positive, weights @ negative
+        positive, negative = _sides(duals, targets)
+        mass_positive, mass_negative = masses
         lighter = np.minimum(mass_positive, mass_negative)
         scale_positive = np.divide(
             lighter, mass_positive, out=np.zeros_like(lighter), where=mass_positive > 0
@@ -296,10 +299,20 @@ class Squared(Loss):
     def conjugate(self, duals: Array, targets: Array) -> Array:
         return np.asarray((0.5 * duals**2 + duals * self.codes(targets, duals.shape[1])).sum(axis=1))
 
-    def balance(self, duals: Array, targets: Array, weights: Array) -> Array:
-        return np.asarray(duals - weights @ duals / weights.sum())
+    def masses(self, duals: Array, targets: Array, weights: Array) -> Array:
+        """(K + 1,): sum of s u, and of s."""
+        return np.append(weights @ duals, weights.sum())
+
+    def balanced_by(self, duals: Array, targets: Array, masses: Array) -> Array:
+        return np.asarray(duals - masses[:-1] / masses[-1])
 
     def null_bias(self, class_weights: Array, n_outputs: int) -> Array:
         """The mean of the codes."""
         one = n_outputs == 1
         return mean_sign(class_weights, 1) if one else np.asarray(class_weights / class_weights.sum())
+
+
+def _sides(duals: Array, targets: Array) -> tuple[Array, Array]:
+    """-u of the rows of the column's class, and u of all others; 0 elsewhere."""
+    y = signs(targets, duals.shape[1])
+    return np.where(y > 0, -duals, 0.0), np.where(y < 0, duals, 0.0)

@@ -19,7 +19,12 @@ class SimplexLoss(Loss):
 
     joint: ClassVar[bool] = True
 
-    def balance(self, duals: Array, targets: Array, weights: Array) -> Array:
+    def masses(self, duals: Array, targets: Array, weights: Array) -> Array:
+        """(2, K): what each class got, sum_i s_i p_i, and what it is due, sum_i s_i q_i."""
+        q = one_hot(targets, duals.shape[1])
+        return np.stack([weights @ (duals + q), weights @ q])
+
+    def balanced_by(self, duals: Array, targets: Array, masses: Array) -> Array:
         """Move surplus mass between the classes, row by row, so that sum_i s_i p_i = sum_i s_i q_i.
 
         Classes that got too much are scaled down in every row; what a row loses goes to the classes that got too
@@ -27,7 +32,7 @@ class SimplexLoss(Loss):
         """
         q = one_hot(targets, duals.shape[1])
         p = duals + q
-        got, due = weights @ p, weights @ q
+        got, due = masses
         surplus, lack = np.maximum(got - due, 0.0), np.maximum(due - got, 0.0)
         if not lack.sum() > 0:
             return duals

@@ -115,13 +115,16 @@ class PairLoss(Loss):
         values = within(others, 0.0, 1.0, -self.margin * others).sum(axis=1)
         return np.where(np.abs(duals.sum(axis=1)) <= ROUNDING * duals.shape[1], values, np.inf)
 
-    def balance(self, duals: Array, targets: Array, weights: Array) -> Array | None:
+    def masses(self, duals: Array, targets: Array, weights: Array) -> Array:
+        """(K, K), the flow: mass that rows of class a give to class b."""
+        q = one_hot(targets, duals.shape[1])
+        return np.asarray(q.T @ (weights[:, None] * np.where(q > 0, 0.0, duals)))
+
+    def balanced_by(self, duals: Array, targets: Array, masses: Array) -> Array | None:
         """Make the flow of mass from class to class a circulation, by scaling flows down only."""
-        n_classes = duals.shape[1]
-        q = one_hot(targets, n_classes)
+        q = one_hot(targets, duals.shape[1])
         others = np.where(q > 0, 0.0, duals)
-        flow = q.T @ (weights[:, None] * others)  # flow[a, b]: mass that rows of class a give to class b
-        scale = circulation(flow)
+        scale = circulation(masses)
         kept = others * scale[targets]
         return np.asarray(kept - q * kept.sum(axis=1, keepdims=True))
 

@@ -1,5 +1,6 @@
 """Risk: where data, loss and regularizer meet; its points, its certificates, and losses over rows."""
 
+from nearline.risk._blocked import BlockedRisk
 from nearline.risk._evaluate import evaluate
 from nearline.risk._given import checked_alpha, named, strength
 from nearline.risk._kernel import KernelRisk
@@ -8,6 +9,7 @@ from nearline.risk._point import Line, Point, ScoredPoint
 from nearline.risk._risk import Risk
 
 __all__ = [
+    "BlockedRisk",
     "KernelRisk",
     "Line",
     "Objective",

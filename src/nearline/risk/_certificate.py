@@ -24,19 +24,16 @@ def dual_value(risk: "Risk", duals: Array) -> float | None:
     """
     if risk.unpenalized:
         return None
-    given = np.asarray(duals, dtype=np.float64)
-    u = risk.loss.balance(given, risk.targets, risk.weights) if risk.bias else given
+    u = risk.passes.balanced(duals) if risk.bias else duals
     if u is None:
         return None
-    V = -risk.passes.back_product(u * risk.weights[:, None]) / (risk.alpha * risk.total_weight)
+    V = -risk.passes.dual_product(u) / (risk.alpha * risk.total_weight)
     scale = risk.regularizer.into_domain(V)
-    values = risk.loss.conjugate(scale * u, risk.targets)
-    if values is None:
-        return None
-    used = risk.weights > 0
-    mean = float(risk.weights[used] @ values[used]) / risk.total_weight
+    total = risk.passes.total_conjugate(u, scale)
     penalty = risk.regularizer.conjugate(scale * V)
-    return None if penalty is None else -mean - risk.alpha * penalty
+    if total is None or penalty is None:
+        return None
+    return -total / risk.total_weight - risk.alpha * penalty
 
 
 def certify(
@@ -48,7 +45,7 @@ def certify(
     """
     if risk.unpenalized:
         return point, None
-    dual = risk.dual_value(_loss_gradient(risk, point) if duals is None else duals)
+    dual = risk.dual_value(risk.passes.duals(point.scores) if duals is None else duals)
     if dual is None:
         return point, None
     gap = abs(point.value - dual)
@@ -56,13 +53,8 @@ def certify(
         return point, gap
     better = risk.with_best_bias(point)
     better = better if better.value <= point.value else point
-    dual = max(dual, risk.dual_value(_loss_gradient(risk, better)) or dual)
+    dual = max(dual, risk.dual_value(risk.passes.duals(better.scores)) or dual)
     return better, abs(better.value - dual)
-
-
-def _loss_gradient(risk: "Objective", point: Point) -> Array:
-    """Derivatives of each row's loss with respect to its scores: the duals that belong to the scores."""
-    return risk.loss.value_and_gradient(point.scores.astype(np.float64), risk.targets)[1]
 
 
 def gradient_test(risk: "Risk", point: Point) -> float:

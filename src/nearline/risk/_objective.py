@@ -86,6 +86,16 @@ class Objective(ABC):
     def n_rows(self) -> int:
         return len(self.targets)
 
+    @property
+    def specimen(self) -> Array:
+        """One target, as the loss takes them."""
+        return self.targets[:1]
+
+    @property
+    def blocked(self) -> bool:
+        """Whether rows are in blocks, which can be asked for sums alone."""
+        return False
+
     def zeros(self) -> Params:
         return Params.zeros(self.n_outputs, self.n_features)
 
@@ -164,7 +174,7 @@ class Objective(ABC):
         shift = self.passes.best_bias_shift(point.scores)
         params = point.params.copy()
         params.b[:] += shift
-        return ScoredPoint(self, params, (point.scores + shift).astype(point.scores.dtype, copy=False))
+        return ScoredPoint(self, params, self.passes.shifted(point.scores, shift))
 
     @abstractmethod
     def dual_value(self, duals: Array) -> float | None:

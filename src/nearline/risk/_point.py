@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from nearline._arrays.design import Array
 from nearline.risk.params import Params
 
@@ -55,8 +53,7 @@ class Line:
         return self.point.params.like(self.point.params.flat + t * self.direction.flat)
 
     def scores(self, t: float) -> Array:
-        moved = self.point.scores + t * self.direction_scores
-        return np.asarray(moved, dtype=self.point.scores.dtype)
+        return self.risk.passes.moved(self.point.scores, t, self.direction_scores)
 
     def value(self, t: float) -> float:
         return self.risk.value_at_scores(self.params(t), self.scores(t))

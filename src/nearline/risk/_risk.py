@@ -69,7 +69,7 @@ class Risk(Objective):
 
     def with_alpha(self, alpha: float | str) -> "Risk":
         """The same risk at another strength, sharing all that does not depend on it."""
-        other = Risk.__new__(Risk)
+        other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.alpha = strength(alpha, self.total_weight)
         return other
@@ -77,16 +77,32 @@ class Risk(Objective):
     @property
     def exact(self) -> "Risk":
         """The same risk with all sums in float64, whatever the precision of X: what certificates are computed with."""
-        passes = self.passes if self.X.dtype == np.float64 else self._exact_passes
-        if passes is self.passes:
+        if self.precision == np.float64:
             return self
         other = self.with_alpha(self.alpha)
-        other.passes = passes
+        other.passes = self._exact_passes
         return other
 
     @cached_property
     def _exact_passes(self) -> Passes:
         return ExactPasses(self.passes)
+
+    def with_loss(self, loss: Loss) -> "Risk":
+        """The same rows and penalty under another loss, with all sums in float64."""
+        return Risk(
+            self._wide,
+            self.targets,
+            loss=loss,
+            regularizer=self.regularizer,
+            alpha=self.alpha,
+            weights=self.weights,
+            bias=self.bias,
+            n_classes=self.n_classes,
+        )
+
+    @cached_property
+    def _wide(self) -> Design:
+        return self.X.astype(np.float64, copy=False)
 
     @property
     def precision(self) -> "np.dtype[Any]":
@@ -213,7 +229,7 @@ class Risk(Objective):
         return (
             not self.unpenalized
             and (self.elastic or self.regularizer.knows("conjugate"))
-            and self.loss.conjugate(np.zeros((0, self.n_outputs)), self.targets[:0]) is not None
+            and self.loss.conjugate(np.zeros((1, self.n_outputs)), self.specimen) is not None
         )
 
     def dual_value(self, duals: Array) -> float | None:

@@ -9,8 +9,9 @@ from nearline._arrays.design import Array
 from nearline._parallel.tiles import map_tiles, slices
 from nearline.risk import Risk
 from nearline.risk.passes import Passes
+from nearline.risk.passes.standard import standardized_rows
 from nearline.solvers._conditioning import Coordinates
-from nearline.solvers._sampling import representative_rows, standardized_rows
+from nearline.solvers._sampling import representative_rows
 
 LARGEST_GRAM = 1024  # side of the largest matrix that is worth an eigendecomposition
 TILE = 1024  # rows of X that one product takes

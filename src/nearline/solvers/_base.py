@@ -96,6 +96,7 @@ class Method(ABC, Generic[R]):
     """A way to minimize risks of one kind. ``step`` is one iteration; the loop in :func:`minimize` does all else."""
 
     name: ClassVar[str]
+    by_sums: ClassVar[bool] = False  # whether sums over rows are all it asks for; declared, not inherited
     max_iter: int = 1000
 
     @property
@@ -123,6 +124,9 @@ class Solver(Method[Risk]):
 
 
 UNFINISHED = (Status.PRECISION, Status.MAX_ITER, Status.NOT_FINITE)  # another solver may come farther
+BY_SUMS = (
+    "'newton', 'newton-cg' or 'lbfgs', of penalties with kinks 'fista', of losses with kinks 'smoothing'"
+)
 ENDED = (Status.CONVERGED, Status.PRECISION, Status.LIMITED_PRECISION)
 Callback = Callable[[int, State], None]
 
@@ -246,7 +250,7 @@ def loop(
         status=watch.status,
         trace=np.array(trace),
         solver=chosen.name,
-        duals=state.duals,
+        duals=None if risk.blocked else state.duals,  # recipes are no numbers
         precision=risk.precision.name,
     )
 
@@ -277,6 +281,8 @@ def check_asked(risk: Objective, start: Params | None, tol: Any, max_iter: Any) 
 
 def _not_finite(risk: Risk) -> str | None:
     """What is wrong with X if sums over its rows are not finite."""
+    if risk.blocked:
+        return None
     values = risk.X.data if risk.sparse else risk.X
     if not np.isfinite(values).all():
         return "X has NaN or infinite values: drop those rows, or fill them (sklearn.impute.SimpleImputer)."
@@ -289,6 +295,13 @@ def _not_finite(risk: Risk) -> str | None:
     )
 
 
+def refusal(risk: Risk, solver: Solver) -> str | None:
+    """Why a solver cannot serve a risk, or None if it can."""
+    if risk.blocked and not type(solver).__dict__.get("by_sums", False):
+        return f"Solver '{solver.name}' needs the rows themselves and these are in blocks: use {BY_SUMS}."
+    return solver.refuses(risk)
+
+
 def first_willing(risk: Risk, solvers: Sequence[Solver]) -> Solver | None:
     """The first solver that does not refuse the risk."""
-    return next((solver for solver in solvers if solver.refuses(risk) is None), None)
+    return next((solver for solver in solvers if refusal(risk, solver) is None), None)

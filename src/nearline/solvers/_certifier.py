@@ -128,7 +128,7 @@ class Certifier:
     def _separated(self, point: Point) -> bool:
         """An iterate with all margins > 0 proves that an unpenalized logistic risk has no minimizer."""
         risk = self.risk
-        if not risk.unpenalized or not risk.loss.own.endless or risk.targets.ndim == 2:
+        if not risk.unpenalized or not risk.loss.own.endless or risk.specimen.ndim == 2:
             return False
         return risk.passes.smallest_margin(point.scores) > 0
 

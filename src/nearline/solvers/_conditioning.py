@@ -25,7 +25,7 @@ class Coordinates:
         """With ``plain_if_tame`` units are 1 unless features differ wildly in scale: the penalty then stays round."""
         mean, deviation = risk.passes.column_moments
         # A column that varies by rounding alone is constant: its noise must not be blown up.
-        deviation = np.where(deviation > 10 * np.finfo(risk.X.dtype).eps * np.abs(mean), deviation, 0.0)
+        deviation = np.where(deviation > 10 * np.finfo(risk.precision).eps * np.abs(mean), deviation, 0.0)
         variance = deviation**2 if risk.bias else deviation**2 + mean**2
         curvature = 0.25 * variance + risk.l2
         self.unit = np.sqrt(np.where(curvature > 0, curvature, 1.0))

@@ -27,7 +27,8 @@ def rounded(risk: Objective, point: Point, enough: float) -> Point:
         return found
     better = exact.with_best_bias(found) if risk.loss.smooth else with_searched_bias(exact, found)
     b = better.params.b.astype(risk.precision).astype(np.float64)
-    shifted = ScoredPoint(exact, Params.of(found.params.W, b), better.scores + (b - better.params.b))
+    scores = exact.passes.shifted(better.scores, b - better.params.b)
+    shifted = ScoredPoint(exact, Params.of(found.params.W, b), scores)
     return min(found, shifted, key=lambda one: one.value)
 
 
@@ -40,12 +41,12 @@ def with_searched_bias(risk: Objective, point: Point) -> Point:
         total = partial(_moved_loss, risk, scores, unit)
         step = float(minimize_scalar(total).x)
         if total(step) < total(0.0):
-            scores, b = scores + step * unit, b + step * unit
+            scores, b = risk.passes.shifted(scores, step * unit), b + step * unit
     return ScoredPoint(risk, Params.of(point.params.W, b), scores)
 
 
 def _moved_loss(risk: Objective, scores: Array, unit: Array, step: float) -> float:
-    return risk.passes.total_loss(scores + step * unit)
+    return risk.passes.total_loss(risk.passes.shifted(scores, step * unit))
 
 
 def canonical(risk: Objective, params: Params) -> Params:

@@ -16,8 +16,8 @@ from nearline.losses import signs
 from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.risk.passes.curvature import row_blocks
+from nearline.risk.passes.standard import standardized_rows
 from nearline.solvers._goal import Goal
-from nearline.solvers._sampling import standardized_rows
 from nearline.solvers.kesler import TOLERANCE, Kesler, search
 from nearline.solvers.newton import Newton, NewtonState
 
@@ -30,11 +30,13 @@ RANK = 1e-11  # eigenvalues of the Hessian below this share of the largest count
 
 def in_question(risk: Risk) -> bool:
     """Whether rows alone decide if there is a minimizer: losses that reach their least value at infinity only."""
-    return risk.unpenalized and risk.loss.own.endless and risk.targets.ndim == 1
+    return risk.unpenalized and risk.loss.own.endless and risk.specimen.ndim == 1
 
 
 def has_minimizer(risk: Risk, params: Params) -> bool | None:
     """True or False, both proven; None where the proof would cost too much. ``params``: near the minimizer if any."""
+    if risk.blocked:
+        return None
     if _a_column_is_separated(risk, params):
         return False
     unknowns = risk.n_outputs * (risk.n_features + 1)

@@ -17,9 +17,10 @@ from nearline._parallel.tiles import map_tiles, slices
 from nearline.risk import Point, Risk
 from nearline.risk.params import Params
 from nearline.risk.passes.curvature import RowCurvature
+from nearline.risk.passes.standard import standardized_rows
 from nearline.solvers._axes import PrincipalAxes
 from nearline.solvers._conditioning import Coordinates
-from nearline.solvers._sampling import representative_rows, standardized_rows
+from nearline.solvers._sampling import representative_rows
 
 DAMPING = (
     2e-3  # share added to the diagonal of the leading block: it comes from a sample and from an earlier point

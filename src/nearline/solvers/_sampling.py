@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from nearline._arrays.design import Array, Design, is_sparse
+from nearline._arrays.design import Array
 
 
 def representative_rows(mass: Array, n_wanted: int) -> tuple[Array, Array]:
@@ -20,11 +20,3 @@ def representative_rows(mass: Array, n_wanted: int) -> tuple[Array, Array]:
     drawn = np.searchsorted(ends, (np.arange(n_wanted) + jitter) / n_wanted * ends[-1], side="right")
     rows, counts = np.unique(np.minimum(drawn, used[-1]), return_counts=True)
     return rows, counts * (ends[-1] / n_wanted)
-
-
-def standardized_rows(X: Design, rows: Array, mean: Array, unit: Array) -> Array:
-    """(x - mean) / unit for some rows, dense, in X's dtype."""
-    some = X[rows].toarray() if is_sparse(X) else X[rows]
-    some -= mean.astype(some.dtype)
-    some /= unit.astype(some.dtype)
-    return np.asarray(some)

@@ -7,6 +7,7 @@ from nearline.solvers._base import (
     Method,
     Solver,
     first_willing,
+    refusal,
 )
 from nearline.solvers.block_newton import BlockNewton
 from nearline.solvers.closed_form import ClosedForm
@@ -54,6 +55,7 @@ RULES: dict[str, Solver] = {rule.name: rule for rule in (PerceptronRule(),)}
 
 WEAK = 2.0  # alpha times the rows' weight, up to which sweeps over the dual of a hinge crawl
 LITTLE = 3e7  # multiplications for the Hessian's blocks, up to which Newton's steps are fastest
+FEW_UNKNOWNS = 1000  # whose Hessian a block sends as soon as a few gradients
 FEW_STEPS = 8  # of such sweeps, after which another solver goes on
 
 
@@ -62,6 +64,8 @@ def preference(risk: Risk, relative_to: str = "risk") -> list[Solver]:
 
     ``relative_to`` is the scale of the gap, as :func:`minimize` takes it.
     """
+    if risk.blocked:
+        return [SOLVERS[name] for name in _by_sums(risk)]
     # Rows as of words have no axes that stand out. There the sweeps over the dual are fastest, but for losses without
     # end (logistic) beside a bias: no row is ever done, and they must close in on it step by step.
     wide = risk.sparse and risk.n_features > MOST_SPARSE_FEATURES
@@ -85,6 +89,13 @@ def preference(risk: Risk, relative_to: str = "risk") -> list[Solver]:
     return [inside if crawls else DualCoordinateDescent(max_iter=FEW_STEPS), inside]
 
 
+def _by_sums(risk: Risk) -> tuple[str, ...]:
+    """Solvers of rows in blocks. A pass costs a message to each block, so that Newton's few steps are fastest."""
+    size = risk.n_outputs * (risk.n_features + 1)
+    few = ("newton", "newton-cg") if size <= FEW_UNKNOWNS else ("lbfgs", "newton-cg")
+    return (*few, "lbfgs", "fista", "smoothing")
+
+
 def _block_work(risk: Risk) -> float:
     """Multiplications of a step of 'block-newton'."""
     size = risk.n_features + 1.0
@@ -102,7 +113,7 @@ def others(risk: Risk, tried: Solver) -> list[Solver]:
     first = DualCoordinateDescent() if type(tried) is InteriorPoint else InteriorPoint()
     rest = (SMO(), LinearProgram(), CoordinateDescent(), Smoothing(), Newton(), NewtonCG())
     able = (solver for solver in (first, *rest) if type(solver) is not type(tried) or risk.exact is not risk)
-    return [solver for solver in able if solver.refuses(risk) is None]
+    return [solver for solver in able if refusal(risk, solver) is None]
 
 
 def _unserved(risk: Risk) -> str:
@@ -127,7 +138,7 @@ def choose(risk: Risk, solver: Method[Any] | str, relative_to: str = "risk") -> 
         solver = known[solver]
     if not isinstance(solver, Solver):
         raise ValueError(f"solver must be 'auto', a name or a Solver object, got {solver!r}.")
-    reason = solver.refuses(risk)
+    reason = refusal(risk, solver)
     if reason is not None:
         raise ValueError(reason)
     return solver

@@ -65,6 +65,7 @@ class GradientDescent(Solver):
     """W -= step * gradient. With ``step=None`` a line search in conditioned coordinates chooses each step."""
 
     name: ClassVar[str] = "gradient-descent"
+    by_sums: ClassVar[bool] = True
     max_iter: int = 100_000
     step_size: float | None = None
 
@@ -97,6 +98,7 @@ class ConjugateGradient(Solver):
     """Non-linear conjugate gradients, Polak-Ribiere with restarts."""
 
     name: ClassVar[str] = "conjugate-gradient"
+    by_sums: ClassVar[bool] = True
     max_iter: int = 20_000
 
     @property
@@ -145,6 +147,7 @@ class LBFGS(Solver):
     """Limited-memory BFGS in conditioned coordinates."""
 
     name: ClassVar[str] = "lbfgs"
+    by_sums: ClassVar[bool] = True
     max_iter: int = 5000
     memory: int = 40
 

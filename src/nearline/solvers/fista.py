@@ -74,6 +74,7 @@ class Fista(Solver):
     """Accelerated proximal gradient steps with backtracking; the momentum starts anew where it leads uphill."""
 
     name: ClassVar[str] = "fista"
+    by_sums: ClassVar[bool] = True
     max_iter: int = 100_000
 
     def refuses(self, risk: Risk) -> str | None:
@@ -110,7 +111,7 @@ def extrapolate(risk: Risk, state: FistaState, speed: float) -> Point:
     if speed == 0.0 or here is before:
         return here
     params = here.params.like(here.params.flat + speed * (here.params.flat - before.params.flat))
-    return risk.at_scores(params, here.scores + here.scores.dtype.type(speed) * (here.scores - before.scores))
+    return risk.at_scores(params, risk.passes.ahead(here.scores, before.scores, speed))
 
 
 def descend(risk: Risk, state: FistaState, ahead: Point) -> Point | None:

@@ -10,14 +10,13 @@ from nearline._arrays.design import Array
 from nearline._records.kept import Whole, kept
 from nearline.risk import Risk
 from nearline.risk.params import Params
-from nearline.risk.passes import Passes, passes_for
+from nearline.risk.passes import Passes
 from nearline.solvers._base import Solver
 from nearline.solvers._conditioning import Coordinates
 from nearline.solvers._goal import Goal
 from nearline.solvers._groups import Groups, dots, ratio
 from nearline.solvers._line_search import wolfe
 from nearline.solvers._refusals import needs_piece
-from nearline.solvers._sampling import standardized_rows
 from nearline.solvers._state import State
 from nearline.solvers.first_order import RayState, advance, needs_gradient
 
@@ -28,7 +27,7 @@ FAR = 1e3  # means beyond so many deviations drown the Hessian in rounding: it i
 def needs_curvature(risk: Risk, name: str) -> str | None:
     """The one sentence by which second-order methods refuse."""
     reason = needs_gradient(risk, name)
-    if reason is None and risk.loss.curvature(np.zeros((1, risk.n_outputs)), risk.targets[:1]) is None:
+    if reason is None and risk.loss.curvature(np.zeros((1, risk.n_outputs)), risk.specimen) is None:
         return (
             f"Solver '{name}' needs second derivatives and loss '{risk.loss.name}' defines none: use 'lbfgs'."
         )
@@ -48,6 +47,7 @@ class Newton(Solver):
     """Newton-Raphson: solve H d = -g with the full block Hessian, then search along d."""
 
     name: ClassVar[str] = "newton"
+    by_sums: ClassVar[bool] = True
     max_iter: int = 200
 
     @property
@@ -67,9 +67,7 @@ class Newton(Solver):
         state = NewtonState(risk.at(params), coordinates=coordinates)
         mean, _ = risk.passes.column_moments
         if risk.bias and (np.abs(mean) > FAR * risk.passes.column_scale).any():
-            rows = np.arange(risk.n_rows)
-            X = standardized_rows(risk.X, rows, coordinates.mean, coordinates.unit).astype(np.float64)
-            state.centered = passes_for(X, risk.targets, risk.weights, risk.loss, risk.n_outputs)
+            state.centered = risk.passes.standardized(coordinates.mean, coordinates.unit)
         return state
 
     def hessian(self, risk: Risk, state: NewtonState) -> Array:
@@ -118,6 +116,7 @@ class IRLS(Newton):
     """
 
     name: ClassVar[str] = "irls"
+    by_sums: ClassVar[bool] = True
 
     def solution(self, H: Array, gradient: Array, place: Array) -> Array:
         # H w - g = Phi^T R Phi w - Phi^T s (h - y), as the penalty adds alpha I0 w to both.
@@ -138,6 +137,7 @@ class NewtonCG(Solver):
     """Truncated Newton: H d = -g by conjugate gradients on Hessian-vector products, in conditioned coordinates."""
 
     name: ClassVar[str] = "newton-cg"
+    by_sums: ClassVar[bool] = True
     max_iter: int = 500
     inner_iter: int = 250
 

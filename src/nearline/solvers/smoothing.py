@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from nearline._arrays.design import Design
 from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.solvers._base import Solver, first_willing, minimize
@@ -23,7 +22,6 @@ class SmoothingState(State):
 
     stretch: float = field(kw_only=True)  # over which the next loss is rounded off
     goal: Goal = field(kw_only=True)
-    X: Design = field(kw_only=True)  # in float64: slopes over a short stretch multiply the errors of scores
     last: Params = field(kw_only=True)
     vain: int = 0  # stretches in a row that brought nothing
 
@@ -38,6 +36,7 @@ class Smoothing(Solver):
     """
 
     name: ClassVar[str] = "smoothing"
+    by_sums: ClassVar[bool] = True
     max_iter: int = 30
 
     def refuses(self, risk: Risk) -> str | None:
@@ -64,7 +63,6 @@ class Smoothing(Solver):
             estimate=np.inf,
             stretch=0.01 if warm else 1.0,
             goal=goal,
-            X=risk.X.astype(np.float64, copy=False),
             last=point.params,
         )
 
@@ -72,21 +70,14 @@ class Smoothing(Solver):
         assert isinstance(state, SmoothingState)
         loss = risk.loss.smoothed(state.stretch)
         assert loss is not None
-        rounded = Risk(
-            state.X,
-            risk.targets,
-            loss=loss,
-            regularizer=risk.regularizer,
-            alpha=risk.alpha,
-            weights=risk.weights,
-            bias=risk.bias,
-            n_classes=risk.n_classes,
-        )
+        rounded = risk.with_loss(
+            loss
+        )  # in float64: slopes over a short stretch multiply the errors of scores
         enough = 0.2 * state.goal.allowed(state.point.value) / rounded.null_value
         aim = max(enough, 0.05 * state.stretch)
         state.last = minimize(rounded, _inner(rounded), state.last, tol=aim, relative_to="null").params
         point = risk.scored(state.last)
-        duals = loss.value_and_gradient(rounded.passes.scores(state.last), risk.targets)[1]
+        duals = rounded.passes.duals(rounded.passes.scores(state.last))
         _, gap = risk.certify(point, duals)
         assert gap is not None
         assert state.estimate is not None

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from nearline.risk.passes._csc import Csc
 from nearline.risk.passes.columns import Columns, DenseColumns, SparseColumns
 from nearline.risk.passes.curvature import RowCurvature, add_grams, class_blocks, full_hessian
 from nearline.risk.passes.row_basis import RowBasis
+from nearline.risk.passes.standard import standardized_rows
 
 
 class NewtonStep(NamedTuple):
@@ -31,6 +32,25 @@ class Passes(ABC):
     def __init__(self, X: Design, targets: Array, weights: Array, loss: Loss, n_outputs: int) -> None:
         self.X, self.targets, self.weights, self.loss, self.n_outputs = X, targets, weights, loss, n_outputs
         self._bases: dict[bool, RowBasis] = {}
+
+    @property
+    def precision(self) -> "np.dtype[Any]":
+        """Of the rows."""
+        return np.dtype(self.X.dtype)
+
+    @property
+    def total_weight(self) -> float:
+        """sum_i s_i."""
+        return float(self.weights.sum())
+
+    def standardized(self, mean: Array, unit: Array) -> "Passes":
+        """Passes over the rows (x - mean) / unit, made dense in float64."""
+        X = standardized_rows(self.X, slice(None), mean, unit).astype(np.float64)
+        return self._of(X, self.targets, self.weights)
+
+    def _of(self, X: Design, targets: Array, weights: Array) -> "Passes":
+        """Passes of the same loss over other rows."""
+        return type(self)(X, targets, weights, self.loss, self.n_outputs)
 
     # -- value and gradient -----------------------------------------------------------------------------------
 
@@ -63,6 +83,40 @@ class Passes(ABC):
     @abstractmethod
     def back_product(self, G: Array) -> Array:
         """sum_i g_i x_i^T, (K, D), in float64."""
+
+    # -- arithmetic of scores -----------------------------------------------------------------------------------
+
+    def moved(self, scores: Array, step: float, direction_scores: Array) -> Array:
+        """f + step v, in the precision of f."""
+        return np.asarray(scores + step * direction_scores, dtype=scores.dtype)
+
+    def shifted(self, scores: Array, shift: Array) -> Array:
+        """f + shift (K,), in the precision of f."""
+        return np.asarray((scores + shift).astype(scores.dtype, copy=False))
+
+    def ahead(self, scores: Array, before: Array, speed: float) -> Array:
+        """f + speed (f - f_before)."""
+        return np.asarray(scores + scores.dtype.type(speed) * (scores - before))
+
+    # -- duals of the rows --------------------------------------------------------------------------------------
+
+    def duals(self, scores: Array) -> Array:
+        """u (n, K): derivatives of each row's loss with respect to its scores, in float64."""
+        return self.loss.value_and_gradient(scores.astype(np.float64), self.targets)[1]
+
+    def balanced(self, duals: Array) -> Array | None:
+        """The nearest simple duals with sum_i s_i u_i = 0; None if the loss knows none."""
+        return self.loss.balance(np.asarray(duals, dtype=np.float64), self.targets, self.weights)
+
+    def dual_product(self, duals: Array) -> Array:
+        """sum_i s_i u_i x_i^T, (K, D)."""
+        return self.back_product(np.asarray(duals, dtype=np.float64) * self.weights[:, None])
+
+    def total_conjugate(self, duals: Array, scale: float = 1.0) -> float | None:
+        """sum_i s_i loss*(scale u_i); None if the conjugate is not known."""
+        values = self.loss.conjugate(scale * np.asarray(duals, dtype=np.float64), self.targets)
+        used = self.weights > 0
+        return None if values is None else float(self.weights[used] @ values[used])
 
     # -- curvature --------------------------------------------------------------------------------------------
 
@@ -138,7 +192,7 @@ class Passes(ABC):
     def column_scale(self) -> Array:
         """Standard deviation of each feature, 1 where it is constant (to rounding)."""
         mean, deviation = self.column_moments
-        tiny = 10 * np.finfo(self.X.dtype).eps * np.abs(mean)
+        tiny = 10 * np.finfo(self.precision).eps * np.abs(mean)
         return np.where(deviation > tiny, deviation, 1.0)
 
     # -- the bias alone ---------------------------------------------------------------------------------------
@@ -149,18 +203,23 @@ class Passes(ABC):
 
     def best_bias_shift(self, scores: Array) -> Array:
         """argmin_b of the summed loss of scores + b, by Newton's method in K dimensions."""
-        return minimize_bias(lambda b: self.bias_sums(scores, b), self.n_outputs, float(self.weights.sum()))
+        return minimize_bias(lambda b: self.bias_sums(scores, b), self.n_outputs, self.total_weight)
 
     def best_null_bias(self) -> Array:
         """argmin_b of the summed loss at W = 0: rows of one class are alike, so each class is one row."""
         if self.targets.ndim == 2:
             return self.best_bias_shift(np.zeros((len(self.targets), self.n_outputs)))
+        return self._best_bias_of_classes(self.class_totals())
+
+    def class_totals(self) -> Array:
+        """(C,) weight of the rows of each class."""
         n_classes = self.loss.label_count(self.n_outputs)
-        totals = np.bincount(self.targets, weights=self.weights, minlength=n_classes)
+        return np.bincount(self.targets, weights=self.weights, minlength=n_classes)
+
+    def _best_bias_of_classes(self, totals: Array) -> Array:
         known = self.loss.null_bias(totals, self.n_outputs)
         if known is not None:
             return known
-        classes = np.arange(n_classes, dtype=np.int32)
-        nothing = np.zeros((n_classes, 0))
-        one_row_a_class = type(self)(nothing, classes, totals, self.loss, self.n_outputs)
-        return one_row_a_class.best_bias_shift(np.zeros((n_classes, self.n_outputs)))
+        classes = np.arange(len(totals), dtype=np.int32)
+        one_row_a_class = self._of(np.zeros((len(totals), 0)), classes, totals)
+        return one_row_a_class.best_bias_shift(np.zeros((len(totals), self.n_outputs)))

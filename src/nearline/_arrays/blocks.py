@@ -1,0 +1,132 @@
+"""Rows in blocks, wherever they are: each block is asked for sums, and the sums are added as a fixed tree.
+
+Whoever keeps blocks (a list in memory, a file that is read again for each pass, the workers of a cluster) offers
+:class:`Blocks`; whoever computes with them sends a function of one :class:`Block` and gets the sum of its answers. The order
+of the additions depends on the number of blocks alone, so that the last bits do too.
+"""
+
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import reduce
+from threading import Lock
+from typing import Any, TypeVar, final
+
+import numpy as np
+
+from nearline._arrays.design import Array, Design
+
+Sums = TypeVar("Sums")
+FAN = 8  # sums that are added one after the other, before these are added in turn
+RECENT = 6  # arrays of a block's rows that are kept for the next question
+
+
+class Recent:
+    """What was computed lately, by key; the oldest goes first. It is a help only: whatever is missing is made again."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, Lock()
+        self._held: OrderedDict[Any, Any] = OrderedDict()
+
+    def get(self, key: Any, make: Callable[[], Any]) -> Any:
+        with self._lock:
+            if key in self._held:
+                self._held.move_to_end(key)
+                return self._held[key]
+        made = make()
+        self.put(key, made)
+        return made
+
+    def put(self, key: Any, value: Any) -> None:
+        with self._lock:
+            self._held[key] = value
+            self._held.move_to_end(key)
+            while len(self._held) > self._most:
+                self._held.popitem(last=False)
+
+
+@final
+class Block:
+    """Some rows with their targets and weights. What was computed of them lately stays where it was computed."""
+
+    def __init__(self, X: Design, targets: Array, weights: Array, first: int = 0) -> None:
+        self.X, self.targets, self.weights = X, targets, weights
+        self.first = first  # number of the first row among all rows
+        self._forget()
+
+    def _forget(self) -> None:
+        self.recent, self.tools = Recent(RECENT), Recent(RECENT)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def numbers(self) -> Array:
+        """(n,) numbers of the rows among all rows."""
+        return np.arange(self.first, self.first + self.n_rows)
+
+    def with_weights(self, weights: Array) -> "Block":
+        """The same rows with other weights."""
+        return Block(self.X, self.targets, weights, self.first)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return self.X, self.targets, self.weights, self.first
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.X, self.targets, self.weights, self.first = state
+        self._forget()
+
+
+class Blocks(ABC):
+    """Rows in blocks with targets and weights; none of the blocks is empty."""
+
+    n_rows: int
+    n_features: int
+    dtype: "np.dtype[Any]"
+    sparse: bool
+    distributions: bool = False  # whether targets are label distributions (n, K), not class numbers
+
+    @abstractmethod
+    def each(self, task: Callable[[Block], Sums]) -> list[Sums]:
+        """What a function says of each block, in order. It may be sent to where the block is."""
+
+    @abstractmethod
+    def mapped(self, task: Callable[[Block], Block]) -> "Blocks":
+        """Other blocks of as many rows, made of these."""
+
+    def total(self, task: Callable[[Block], Sums], add: Callable[[Sums, Sums], Sums]) -> Sums:
+        """The sum of what a function says of each block."""
+        return tree(self.each(task), add)
+
+
+@final
+class HeldBlocks(Blocks):
+    """Blocks in the memory of this process, one after the other."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self.blocks = [block for block in blocks if block.n_rows]
+        if not self.blocks:
+            raise ValueError("There are no rows: give at least one block that has some.")
+        one = self.blocks[0]
+        self.n_rows = sum(block.n_rows for block in self.blocks)
+        self.n_features, self.dtype = int(one.X.shape[1]), np.dtype(one.X.dtype)
+        self.sparse, self.distributions = not isinstance(one.X, np.ndarray), one.targets.ndim == 2
+
+    def each(self, task: Callable[[Block], Sums]) -> list[Sums]:
+        return [task(block) for block in self.blocks]
+
+    def mapped(self, task: Callable[[Block], Block]) -> "HeldBlocks":
+        return HeldBlocks(self.each(task))
+
+
+def tree(parts: Sequence[Sums], add: Callable[[Sums, Sums], Sums]) -> Sums:
+    """The sum of at least one part: runs of ``FAN`` in order, then runs of these, whoever adds them.
+
+    >>> from operator import add
+    >>> tree(["a", "b", "c"], add)
+    'abc'
+    """
+    while len(parts) > 1:
+        parts = [reduce(add, parts[i : i + FAN]) for i in range(0, len(parts), FAN)]
+    return parts[0]
