@@ -19,7 +19,7 @@ def table(title: str, things: dict[str, object]) -> str:
 
 
 def page() -> str:
-    lists = ("ESTIMATORS", "LOSSES", "REGULARIZERS", "SOLVERS", "METRICS")
+    lists = ("ESTIMATORS", "LOSSES", "EMBEDDING_LOSSES", "REGULARIZERS", "SOLVERS", "METRICS")
     others = {
         name: getattr(nearline, name)
         for name in sorted(dir(nearline))
@@ -32,6 +32,7 @@ def page() -> str:
         "",
         table("Estimators (`nearline.ESTIMATORS`)", nearline.ESTIMATORS),
         table("Losses (`nearline.LOSSES`)", nearline.LOSSES),
+        table("Embedding losses (`nearline.EMBEDDING_LOSSES`)", nearline.EMBEDDING_LOSSES),
         table("Regularizers (`nearline.REGULARIZERS`)", nearline.REGULARIZERS),
         table("Solvers (`nearline.SOLVERS`)", nearline.SOLVERS),
         table("Metrics (`nearline.METRICS`)", nearline.METRICS),

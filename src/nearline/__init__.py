@@ -25,6 +25,8 @@ _HOMES = {
     "softmax": "nearline.losses.maps",
     "sparsemax": "nearline.losses.maps",
     "one_hot": "nearline.losses.maps",
+    "EMBEDDING_LOSSES": "nearline.losses.embedding",
+    "EmbeddingLoss": "nearline.losses.embedding",
     "REGULARIZERS": "nearline.regularizers",
     "L1": "nearline.regularizers",
     "L2": "nearline.regularizers",

@@ -47,6 +47,8 @@ from nearline.kernels import KERNELS as KERNELS
 from nearline.kernels import is_psd as is_psd
 from nearline.losses import LOSSES as LOSSES
 from nearline.losses import Loss as Loss
+from nearline.losses.embedding import EMBEDDING_LOSSES as EMBEDDING_LOSSES
+from nearline.losses.embedding import EmbeddingLoss as EmbeddingLoss
 from nearline.losses.maps import one_hot as one_hot
 from nearline.losses.maps import sigmoid as sigmoid
 from nearline.losses.maps import softmax as softmax
