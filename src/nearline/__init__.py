@@ -125,6 +125,10 @@ _HOMES = {
     "training_error": "nearline.facts",
     "voronoi_edges": "nearline.neighbors.voronoi",
     "plot_voronoi": "nearline.plots.voronoi",
+    "PROTOCOLS": "nearline.probes",
+    "Probed": "nearline.probes",
+    "Protocol": "nearline.probes",
+    "probe": "nearline.probes",
 }
 
 _RENAMED = {"Softmax": "Temperature"}

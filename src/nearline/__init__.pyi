@@ -64,6 +64,10 @@ from nearline.neighbors.metrics import METRICS as METRICS
 from nearline.neighbors.voronoi import voronoi_edges as voronoi_edges
 from nearline.neighbors.weights import Temperature as Temperature
 from nearline.plots.voronoi import plot_voronoi as plot_voronoi
+from nearline.probes import PROTOCOLS as PROTOCOLS
+from nearline.probes import Probed as Probed
+from nearline.probes import Protocol as Protocol
+from nearline.probes import probe as probe
 from nearline.regularizers import ElasticNet as ElasticNet
 from nearline.regularizers import GroupL1 as GroupL1
 from nearline.regularizers import L1 as L1

@@ -234,6 +234,34 @@ def path(
     )
 
 
+@app.command(epilog="Example:  nearline probe train.npz test.npz --protocol dino,honest")
+def probe(
+    train: Annotated[Path, typer.Argument(help="embeddings to learn from: .npy, .npz, Parquet, CSV, ...")],
+    test: Annotated[Path, typer.Argument(help="embeddings to test on; may be the same .npz, with X_test")],
+    protocol: Annotated[
+        str, typer.Option(help="with commas: dino, dinov2, clip, lightly, simsiam, mteb, big_vision, honest")
+    ] = "honest",
+    shots: Annotated[
+        str | None, typer.Option(help="training rows of each class, with commas (0: all rows)")
+    ] = None,
+    repeats: Annotated[int | None, typer.Option(help="draws of these rows")] = None,
+    target: Annotated[str | None, typer.Option(help="array or column of the labels")] = None,
+    labels: Labels = None,
+    test_labels: Annotated[Path | None, typer.Option(help="the same for the test rows")] = None,
+    random_state: RandomState = 0,
+    out: Picture = None,
+    json: AsJson = False,
+) -> None:
+    """Probe embeddings by published protocols: k-NN, linear, few-shot."""
+    _without_a_screen()
+    from nearline.cli._probe import run_probe
+
+    run_probe(
+        train, test, protocol, shots, repeats, random_state, target=target, labels=labels, test_labels=test_labels,
+        out=out, as_json=json,
+    )  # fmt: skip
+
+
 @app.command(
     epilog="Example:  nearline plot regions iris.csv --target species --columns petal_length,petal_width"
 )

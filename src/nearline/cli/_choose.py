@@ -48,7 +48,7 @@ def run_sweep(
     asked = None if ks is None else [_number(k, "--ks") for k in names(ks) or ()]
     _check_votes(names(metric) or [], names(weights) or [])
     table = reading.labeled(data)
-    _check_picture(out)  # what is wrong with the data is said first
+    check_picture(out)  # what is wrong with the data is said first
     rows = rows_of(table.X)
     representation = representations(rows, "quick")[0]
     fewest = len(table) - 1 if isinstance(drawn, str) else len(table) - -(-len(table) // drawn)
@@ -74,7 +74,7 @@ def run_sweep(
     if out is not None:
         from nearline.plots import plot_sweep
 
-        _drawn(plot_sweep(result), out, as_json)
+        keep_picture(plot_sweep(result), out, as_json)
 
 
 def _going_on(find: Callable[[list[int]], Any], grid: list[int], most: int) -> Any:
@@ -145,7 +145,7 @@ def run_path(
     with as_usage():
         grid = None if alphas is None else checked_alphas([_real(a) for a in names(alphas) or ()])
     table = reading.labeled(data)
-    _check_picture(out)  # what is wrong with the data is said first
+    check_picture(out)  # what is wrong with the data is said first
     rows = rows_of(table.X)
     representation = representations(rows, "quick")[0]
     if not as_json:
@@ -172,7 +172,7 @@ def run_path(
 
         ax = plot_path_scores(result.alphas, result.scores, label=f"{loss}, {regularizer}", marks=result)
         ax.set_ylabel("accuracy")
-        _drawn(ax, out, as_json)
+        keep_picture(ax, out, as_json)
 
 
 def _path_facts(result: Any) -> dict[str, Any]:
@@ -224,14 +224,15 @@ def _linear(loss: str, regularizer: str) -> Any:
     return LinearClassifier(loss=loss, regularizer=regularizer)
 
 
-def _check_picture(out: Path | None) -> None:
+def check_picture(out: Path | None) -> None:
     """Refuse a picture that cannot be written, before the work; one that is named may be replaced."""
     if out is not None:
         check_ending(out)
         check_file(out, named=True, force=False)
 
 
-def _drawn(ax: Any, place: Path, as_json: bool) -> None:
+def keep_picture(ax: Any, place: Path, as_json: bool) -> None:
+    """Write a picture, and say where."""
     saved(ax, place)
     if not as_json:
         print(f"picture: {visible(place)}")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +16,7 @@ from nearline.data._files import FREELY_UNPACKED, MOST_EXPANDED, first_bytes, re
 from nearline.data.base import DataError
 
 SPARSE = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes of every format
+LOCAL_HEADER = 30  # bytes of a zip member's own header before its name
 
 
 def loaded(path: Path, *, mapped: bool = False) -> Array:
@@ -43,6 +44,33 @@ def unpacked(path: Path) -> tuple[dict[str, Array], Any]:
             stream.seek(0)
             return {}, _whole_matrix(sparse.load_npz(stream), path)
         return {name: archive[name] for name in archive.files}, None
+
+
+def mapped_members(path: Path) -> dict[str, Array] | None:
+    """The arrays of an .npz file by name, on disk until they are looked at; None where it is compressed or sparse."""
+    _begins(path, b"PK")
+    arrays: dict[str, Array] = {}
+    with _sound(path), path.open("rb") as stream, ZipFile(stream) as members:
+        _check_sizes(members, path)
+        if any(member.compress_type != ZIP_STORED for member in members.infolist()):
+            return None
+        if {name.removesuffix(".npy") for name in members.namelist()} >= SPARSE:
+            return None
+        for member in members.infolist():
+            arrays[member.filename.removesuffix(".npy")] = _mapped(path, stream, member)
+    return arrays
+
+
+def _mapped(path: Path, stream: Any, member: ZipInfo) -> Array:
+    """A stored member: its bytes begin after the local header, whose last fields say how long its names are."""
+    stream.seek(member.header_offset + LOCAL_HEADER - 4)
+    names, extra = np.frombuffer(stream.read(4), dtype="<u2").tolist()
+    stream.seek(member.header_offset + LOCAL_HEADER + names + extra)
+    shape, fortran, dtype = _layout(stream, path)
+    order: Any = "F" if fortran else "C"
+    if 0 in shape:
+        return np.empty(shape, dtype, order)
+    return np.memmap(path, dtype, "r", stream.tell(), shape, order)
 
 
 def _whole_matrix(matrix: Any, path: Path) -> Any:
@@ -86,7 +114,13 @@ def _check_sizes(members: ZipFile, path: Path) -> None:
 
 
 def _header(stream: Any, path: Path) -> tuple[tuple[int, ...], Any]:
-    """Shape and type of an array of plain values; objects are refused."""
+    """Shape and type of an array of plain values."""
+    shape, _, dtype = _layout(stream, path)
+    return shape, dtype
+
+
+def _layout(stream: Any, path: Path) -> tuple[tuple[int, ...], bool, Any]:
+    """Shape, order (whether Fortran's) and type of an array of plain values; objects are refused."""
     version = np.lib.format.read_magic(stream)
     read = {
         (1, 0): np.lib.format.read_array_header_1_0,
@@ -94,12 +128,12 @@ def _header(stream: Any, path: Path) -> tuple[tuple[int, ...], Any]:
     }.get(version)
     if read is None:  # names of fields in UTF-8: no array of numbers
         raise DataError(f"{path} has an array with named fields: save plain numbers.")
-    shape, _, dtype = read(stream)
+    shape, fortran, dtype = read(stream)
     if dtype.hasobject:
         raise DataError(
             f"{path} holds Python objects, which are not read as they may run code: save plain numbers."
         )
-    return shape, dtype
+    return shape, fortran, dtype
 
 
 def _begins(path: Path, mark: bytes) -> None:

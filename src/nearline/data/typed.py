@@ -36,27 +36,27 @@ class Parquet(Format):
         return first_bytes(path).startswith(b"PAR1")
 
     def read(self, path: Path, request: Request) -> Table:
-        _check_size(path)
-        frame = _attempted(path, lambda pl: pl.read_parquet(path, glob=False))
+        check_size(path)
+        frame = attempted(path, lambda pl: pl.read_parquet(path, glob=False))
         if not len(frame):
             raise DataError(f"{path} has columns and no rows.")
         return Frame(path, self.name, frame, {}).table(request)
 
     def batches(self, path: Path, rows: int, request: Request) -> Iterator[Table]:
-        lazy = _attempted(path, lambda pl: pl.scan_parquet(path, glob=False))
-        count = _attempted(path, lambda pl: lazy.select(pl.len()).collect().item())
+        lazy = attempted(path, lambda pl: pl.scan_parquet(path, glob=False))
+        count = attempted(path, lambda pl: lazy.select(pl.len()).collect().item())
         for start in range(0, count, rows):
-            frame = _attempted(path, lambda pl, start=start: lazy.slice(start, rows).collect())
+            frame = attempted(path, lambda pl, start=start: lazy.slice(start, rows).collect())
             table = Frame(path, self.name, frame, {}).table(request)
             yield table
             request = following(request, table)
 
 
-def _check_size(path: Path) -> None:
+def check_size(path: Path) -> None:
     """Refuse a table that is far larger than its file."""
-    lazy = _attempted(path, lambda pl: pl.scan_parquet(path, glob=False))
-    rows = _attempted(path, lambda pl: lazy.select(pl.len()).collect().item())
-    cells = rows * len(_attempted(path, lambda _: lazy.collect_schema()))
+    lazy = attempted(path, lambda pl: pl.scan_parquet(path, glob=False))
+    rows = attempted(path, lambda pl: lazy.select(pl.len()).collect().item())
+    cells = rows * len(attempted(path, lambda _: lazy.collect_schema()))
     if 8 * cells > max(8 * FREELY_UNPACKED, MOST_EXPANDED * path.stat().st_size):
         raise DataError(
             f"{path} says that it has {cells:,} cells, {MOST_EXPANDED} times its size or more, as files do that are made to "
@@ -64,7 +64,7 @@ def _check_size(path: Path) -> None:
         )
 
 
-def _attempted(path: Path, work: Callable[..., Any]) -> Any:
+def attempted(path: Path, work: Callable[..., Any]) -> Any:
     pl = polars()
     with readable(path):
         try:

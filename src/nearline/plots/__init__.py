@@ -15,6 +15,7 @@ from nearline.plots.models import (
     plot_templates,
     plot_weights,
 )
+from nearline.plots.probes import plot_probe
 from nearline.plots.regions import Plane, plot_outliers, plot_regions
 from nearline.plots.results import plot_confusion, plot_precision_recall, plot_reliability, plot_roc
 from nearline.plots.samples import Sample, Units
@@ -42,6 +43,7 @@ __all__ = [
     "plot_outliers",
     "plot_path_scores",
     "plot_precision_recall",
+    "plot_probe",
     "plot_regions",
     "plot_reliability",
     "plot_roc",
