@@ -34,10 +34,12 @@ def table_step_joint(kind, W, x, y, eta):
     return new
 
 
-def perceptron(X, targets, n_classes, multiclass, weights, bias, max_iter):
+def perceptron(X, targets, n_classes, multiclass, weights, bias, max_iter, start=None, step=lambda t: 1.0):
     """The rule of (W, b, sum of s W, sum of s b, mistakes, cycles, converged)."""
     K = 1 if n_classes == 2 else n_classes
     W, b = np.zeros((K, X.shape[1])), np.zeros(K)
+    if start is not None:
+        W, b = start.W.copy(), start.b.copy()
     sum_W, sum_b, mistakes = np.zeros_like(W), np.zeros_like(b), 0
     for cycle in range(1, max_iter + 1):
         before = mistakes
@@ -47,8 +49,8 @@ def perceptron(X, targets, n_classes, multiclass, weights, bias, max_iter):
             f = W @ x + b
             for c, gain in corrections(f, y, K, multiclass):
                 mistakes += K == 1 or multiclass == "one-vs-rest" or gain < 0
-                W[c] += s * gain * x
-                b[c] += s * gain * bias
+                W[c] += step(cycle - 1) * s * gain * x
+                b[c] += step(cycle - 1) * s * gain * bias
             sum_W += s * W
             sum_b += s * b
         if mistakes == before:

@@ -14,6 +14,7 @@ import oracle_sgd
 from conftest import tiny_problem
 from nearline import (
     ConvergenceWarning,
+    DecayingStep,
     KernelPerceptron,
     LinearClassifier,
     Params,
@@ -194,9 +195,91 @@ def test_bound_of_one_vs_rest_and_where_there_is_none():
     assert result.margins.shape == (3,)
     assert result.mistakes <= result.bound
     again = perceptron_rule(X, targets, multiclass="one-vs-rest", start=result.params)
-    assert (again.mistakes, again.n_iter, again.bound) == (0, 1, None)
+    assert (again.mistakes, again.n_iter) == (0, 1)
+    assert 0 <= again.bound < result.bound
     xor = perceptron_rule([[0.0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1], max_iter=50)
     assert (xor.converged, xor.bound, xor.n_iter) == (False, None, 50)
+
+
+def somewhere(seed, n_classes, d=3):
+    """Weights and biases to start from."""
+    rng = np.random.default_rng(seed + 1)
+    K = 1 if n_classes == 2 else n_classes
+    return Params.of(3.0 * rng.normal(size=(K, d)), 3.0 * rng.normal(size=K))
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 10_000),
+    n_classes=st.integers(2, 4),
+    multiclass=st.sampled_from(MULTICLASS),
+    bias=st.booleans(),
+    first=st.sampled_from([0.1, 1.0, 3.0]),
+    decay=st.sampled_from([0.0, 0.3]),
+    started=st.booleans(),
+)
+def test_steps_and_starts_equal_the_plain_loop(seed, n_classes, multiclass, bias, first, decay, started):
+    """D9: corrections times eta / (1 + decay t) in cycle t, from anywhere."""
+    X, targets = separable(seed, n_classes, n=20)
+    start, step = somewhere(seed, n_classes) if started else None, DecayingStep(first, decay)
+    W, b, sum_W, sum_b, mistakes, cycles, converged = oracle_sgd.perceptron(
+        X, targets, n_classes, multiclass, np.ones(20), bias, 7, start, lambda t: first / (1 + decay * t)
+    )
+    result = perceptron_rule(
+        X, targets, n_classes=n_classes, multiclass=multiclass, bias=bias, averaged=True, max_iter=7, start=start,
+        step_size=step if decay else first,
+    )  # fmt: skip
+    assert (result.mistakes, result.n_iter, result.converged) == (mistakes, cycles, converged)
+    np.testing.assert_allclose(result.params.W, W, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(result.params.b, b, rtol=1e-9, atol=1e-9)
+    if multiclass != "one-vs-rest" or n_classes == 2:  # whose columns end one by one
+        np.testing.assert_allclose(result.total.W, sum_W, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(result.total.b, sum_b, rtol=1e-9, atol=1e-9)
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 10_000),
+    n_classes=st.integers(2, 4),
+    multiclass=st.sampled_from(MULTICLASS),
+    first=st.sampled_from([0.05, 1.0, 20.0]),
+    decay=st.sampled_from([0.0, 0.3]),
+    weighted=st.booleans(),
+)
+def test_bound_holds_for_any_start_and_step(seed, n_classes, multiclass, first, decay, weighted):
+    X, targets = separable(seed, n_classes)
+    weights = np.random.default_rng(seed).uniform(0.5, 2.0, len(X)) if weighted else None
+    start = somewhere(seed, n_classes)
+    result = perceptron_rule(
+        X, targets, n_classes=n_classes, multiclass=multiclass, weights=weights, max_iter=3000, start=start,
+        step_size=DecayingStep(first, decay),
+    )  # fmt: skip
+    assert (result.bound is None) == (not result.converged)
+    assert result.bound is None or result.mistakes <= result.bound
+
+
+def test_from_zero_a_step_size_scales_the_weights():
+    X, targets = separable(5, 2)
+    one, half = Perceptron().fit(X, targets), Perceptron(step_size=0.5).fit(X, targets)
+    np.testing.assert_array_equal(half.coef_, 0.5 * one.coef_)
+    assert (half.mistakes_, half.bound_) == (one.mistakes_, pytest.approx(one.bound_))
+
+
+def test_the_estimator_takes_a_start():
+    X, targets = separable(5, 2)
+    start = Params.of(np.array([[5.0, -5.0, 5.0]]), np.zeros(1))
+    model = Perceptron(step_size=DecayingStep(1.0, 0.1)).fit(X, targets, start=start)
+    plain = perceptron_rule(X, targets, start=start, step_size=DecayingStep(1.0, 0.1))
+    np.testing.assert_array_equal(model.coef_, plain.params.W)
+    assert model.mistakes_ <= model.bound_
+    with pytest.raises(
+        ValueError, match=r"start must be Params with weights of shape \(1, 3\), got .*Params.of"
+    ):
+        model.fit(X, targets, start=Params.zeros(1, 2))
+    with pytest.raises(ValueError, match="step_size must be a finite number > 0, or DecayingStep"):
+        Perceptron(step_size=-1.0).fit(X, targets)
+    with pytest.raises(ValueError, match="decay of a DecayingStep must be a finite number >= 0, got -1"):
+        DecayingStep(1.0, -1)
 
 
 def test_weights_scale_the_corrections():
@@ -275,7 +358,8 @@ def test_float32_is_kept_and_warm_start_goes_on():
     assert model.mistakes_ <= model.bound_
     first = model.coef_.copy()
     model.fit(X.astype(np.float32), targets)
-    assert (model.mistakes_, model.n_iter_, model.bound_) == (0, 1, None)
+    assert (model.mistakes_, model.n_iter_) == (0, 1)
+    assert model.bound_ >= 0
     np.testing.assert_array_equal(model.coef_, first)
 
 
@@ -333,7 +417,7 @@ def counted(X, targets, n_iter, **settings):
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_cycles_end_once_they_no_longer_help(n_classes, multiclass, monkeypatch):
     """The stated rule, to the cycle; and the mean is the answer, on any number of threads."""
-    monkeypatch.setattr("nearline.solvers.perceptron.CHEAP", 1)
+    monkeypatch.setattr("nearline.solvers._perceptron.CHEAP", 1)
     X, y = noisy(400, n_classes=n_classes)
     model = Perceptron(multiclass, random_state=1).fit(X, y)
     assert not model.converged_
@@ -353,7 +437,7 @@ def test_cycles_end_once_they_no_longer_help(n_classes, multiclass, monkeypatch)
 
 def test_columns_of_one_vs_rest_end_by_themselves(monkeypatch):
     """Each column ends as if it were alone, and those that separate keep their last weights."""
-    monkeypatch.setattr("nearline.solvers.perceptron.CHEAP", 1)
+    monkeypatch.setattr("nearline.solvers._perceptron.CHEAP", 1)
     X, y = noisy(400, n_classes=3)
     X = np.hstack([X, 100.0 * (y == 0)[:, None]])  # class 0 is easy
     fits = []
@@ -384,7 +468,7 @@ def test_small_problems_are_given_the_time_to_end():
 
 
 def test_the_kernel_perceptron_ends_by_the_same_rule(monkeypatch):
-    monkeypatch.setattr("nearline.solvers.perceptron.CHEAP", 1)
+    monkeypatch.setattr("nearline.solvers._perceptron.CHEAP", 1)
     X, y = noisy(150, 3)
     model = KernelPerceptron("linear", max_iter=300).fit(X, y)
     assert 10 <= model.n_iter_ < 300

@@ -64,6 +64,8 @@ _HOMES = {
     "is_separable": "nearline.separability",
     "Separability": "nearline.separability",
     "SGD": "nearline.solvers",
+    "GradientDescent": "nearline.solvers",
+    "DecayingStep": "nearline.solvers",
     "sgd_step": "nearline.solvers.sgd",
     "perceptron_rule": "nearline.solvers.perceptron",
     "Perceptron": "nearline.estimators",

@@ -109,6 +109,8 @@ from nearline.selection.try_all import TryThemAll as TryThemAll
 from nearline.separability import Separability as Separability
 from nearline.separability import is_separable as is_separable
 from nearline.solvers import ConvergenceWarning as ConvergenceWarning
+from nearline.solvers import DecayingStep as DecayingStep
+from nearline.solvers import GradientDescent as GradientDescent
 from nearline.solvers import RidgeFactorization as RidgeFactorization
 from nearline.solvers import SGD as SGD
 from nearline.solvers import SOLVERS as SOLVERS

@@ -26,6 +26,7 @@ from nearline.estimators.linear_base import LinearModel
 from nearline.risk.params import Params
 from nearline.solvers import ConvergenceWarning
 from nearline.solvers.perceptron import MULTICLASS, PerceptronResult, PerceptronRule, perceptron_rule
+from nearline.solvers.step_size import KEPT_STEP, DecayingStep
 
 
 def _goes_on(model: "Perceptron") -> None:
@@ -37,6 +38,7 @@ def _goes_on(model: "Perceptron") -> None:
 
 @kept(
     multiclass=OneOf(MULTICLASS),
+    step_size=KEPT_STEP,
     averaged=Flag(),
     fit_intercept=Flag(),
     max_iter=Whole(1),
@@ -67,6 +69,8 @@ class Perceptron(LinearModel):
     ----------
     multiclass : for three or more classes "joint": for each c with f_c >= f_y, w_y += x and w_c -= x; "argmax": for
         the largest such f_c only; "one-vs-rest": each class against all others, on its own.
+    step_size : what corrections are multiplied by: a number, or a :class:`DecayingStep`, which goes down from cycle to
+        cycle. From a start at 0 a number scales the weights and changes nothing else.
     averaged : whether the weights are the mean over all visits of rows where no cycle was without a mistake (in
         partial_fit: always), not the last ones.
     fit_intercept : whether b is learned (as the weight of a constant feature 1).
@@ -84,8 +88,8 @@ class Perceptron(LinearModel):
         certificate, and no ``objective_path_`` either; ``bound_`` says how far it had to go.
     mistakes_ : number of mistakes made (joint: a row counts once for each class that it puts too high).
     converged_ : whether there was a cycle without mistakes.
-    bound_ : upper bound on ``mistakes_`` from the separator found, see :class:`PerceptronResult`; None if there is
-        none (not converged, or not started at 0).
+    bound_ : upper bound on ``mistakes_`` from the start, the step sizes and the separator found, see
+        :class:`PerceptronResult`; None if there is none (not converged, or learned by ``partial_fit``).
     result_ : the :class:`PerceptronResult` of the last call.
 
     Examples
@@ -102,6 +106,7 @@ class Perceptron(LinearModel):
         self,
         multiclass: str = "joint",
         *,
+        step_size: float | DecayingStep = 1.0,
         averaged: bool = True,
         fit_intercept: bool = True,
         max_iter: int = 1000,
@@ -110,6 +115,7 @@ class Perceptron(LinearModel):
         warm_start: bool = False,
     ) -> None:
         self.multiclass = multiclass
+        self.step_size = step_size
         self.averaged = averaged
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -117,10 +123,15 @@ class Perceptron(LinearModel):
         self.class_weight = class_weight
         self.warm_start = warm_start
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Apply the rule until a cycle over (X, y) has no mistake, or ``max_iter`` cycles are done."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, start: Params | None = None) -> Self:
+        """Apply the rule until a cycle over (X, y) has no mistake, or ``max_iter`` cycles are done.
+
+        ``start``: weights and biases to start from, one row of weights for two classes, else one for each.
+        """
         X, targets, weights = self._validate_fit(X, y, sample_weight, self.class_weight)
-        start = self._start(X) if self.warm_start and hasattr(self, "result_") else None
+        if start is None and self.warm_start and hasattr(self, "result_"):
+            start = self._start(X)
+        self._check_start(start, X)
         result = self._rule(X, targets, weights, self.max_iter, start, while_it_helps=True)
         self._keep(X, result, result.total, result.visits)
         if self.averaged:
@@ -171,8 +182,17 @@ class Perceptron(LinearModel):
             random_state=self.random_state,
             max_iter=max_iter,
             start=start,
+            step_size=self.step_size,
             while_it_helps=while_it_helps,
         )
+
+    def _check_start(self, start: Params | None, X: Design) -> None:
+        shape = (1 if len(self.classes_) == 2 else len(self.classes_), X.shape[1])
+        if start is not None and not (isinstance(start, Params) and start.W.shape == shape):
+            found = f"weights of shape {start.W.shape}" if isinstance(start, Params) else repr(start)
+            raise ValueError(
+                f"start must be Params with weights of shape {shape}, got {found}: Params.of(W, b)."
+            )
 
     def _start(self, X: Design) -> Params | None:
         """Where the last call ended, if the shapes agree."""

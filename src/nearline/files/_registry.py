@@ -38,7 +38,7 @@ from nearline.scores import KernelScore
 from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.calibrators import CALIBRATORS
 from nearline.selection.chain import Chain
-from nearline.solvers import Method, Solution, Status
+from nearline.solvers import DecayingStep, Method, Solution, Status
 from nearline.solvers.perceptron import PerceptronResult
 from nearline.solvers.sgd import DescentProgress
 
@@ -75,6 +75,7 @@ PARTS = (
     Affine,
     Approximate,
     Consensus,
+    DecayingStep,
     Electorate,
     Encoding,
     KernelScore,

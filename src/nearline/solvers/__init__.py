@@ -1,15 +1,8 @@
 """Solvers by name, and the choice among them."""
 
-from nearline.solvers._base import (
-    ConvergenceWarning,
-    Method,
-    Solution,
-    Solver,
-    certified,
-    minimize,
-    search_minimum,
-)
+from nearline.solvers._base import Method, Solver, certified, minimize, search_minimum
 from nearline.solvers._goal import Goal
+from nearline.solvers._solution import ConvergenceWarning, Solution
 from nearline.solvers._state import State, Status
 from nearline.solvers.block_newton import BlockNewton
 from nearline.solvers.choice import RULES, SOLVERS, choose, others, preference
@@ -27,6 +20,7 @@ from nearline.solvers.preconditioned import PreconditionedLBFGS
 from nearline.solvers.row_space import RowSpace
 from nearline.solvers.sgd import SGD
 from nearline.solvers.smoothing import Smoothing
+from nearline.solvers.step_size import DecayingStep
 
 __all__ = [
     "IRLS",
@@ -40,6 +34,7 @@ __all__ = [
     "ConjugateGradient",
     "ConvergenceWarning",
     "CoordinateDescent",
+    "DecayingStep",
     "DualCoordinateDescent",
     "Fista",
     "Goal",

@@ -1,8 +1,7 @@
-"""Solver, State, Solution, Status, and the one loop that every fit goes through."""
+"""Solver, and the one loop that every fit goes through."""
 
 import numbers
 import time
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,82 +9,16 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
-from nearline._arrays.design import Array
 from nearline._parallel.stopping import checkpoint
 from nearline._parallel.tiles import single_threaded_blas
 from nearline._records.habits import translates_habits
-from nearline._records.kept import Instance, Numbers, OneOf, OrNone, Real, Whole, Word, kept
+from nearline._records.kept import Whole, kept
 from nearline.risk import KernelRisk, Objective, Risk
 from nearline.risk.params import Params
 from nearline.solvers._certifier import Certifier
-from nearline.solvers._goal import Goal, checked_scale
+from nearline.solvers._goal import Goal
+from nearline.solvers._solution import Solution
 from nearline.solvers._state import State, Status
-
-
-class ConvergenceWarning(UserWarning):
-    """A fit ended before it reached its tolerance; the message states gap, tolerance and remedy."""
-
-
-@kept(
-    params=Instance(Params),
-    value=Real(wild=True),
-    gap=OrNone(Real(wild=True)),
-    gradient_test=OrNone(Real(wild=True)),
-    n_iter=Whole(),
-    seconds=Real(wild=True),
-    status=Instance(Status),
-    trace=Numbers(("T",), wild=True),
-    solver=Word(),
-    duals=OrNone(Numbers(None, wild=True)),
-    precision=OneOf(("float32", "float64")),
-)
-@dataclass(frozen=True)
-class Solution:
-    """What a fit ends with: parameters, certificate and learning curve."""
-
-    params: Params
-    value: float
-    gap: float | None  # certified duality gap, relative to the risk or as asked; None where there is none
-    gradient_test: float | None  # relative gradient, where there is no gap
-    n_iter: int
-    seconds: float
-    status: Status
-    trace: Array  # objective after each iteration, the start first
-    solver: str
-    duals: Array | None = None  # of solvers that keep them
-    precision: str = "float64"  # of X, and of the numbers in params
-
-    @property
-    def converged(self) -> bool:
-        return self.status in (Status.CONVERGED, Status.NOT_CHECKED)
-
-    @property
-    def reached(self) -> str:
-        """How far the fit came, in words."""
-        if self.gap is not None:
-            return f"gap {self.gap:.1e}"
-        return (
-            "no certificate" if self.gradient_test is None else f"relative gradient {self.gradient_test:.1e}"
-        )
-
-    @property
-    def left(self) -> float:
-        """How far the fit is from its minimum at most: the gap or, where there is none, the relative gradient."""
-        certificate = self.gradient_test if self.gap is None else self.gap
-        return np.inf if certificate is None else certificate
-
-    def remedy(self, limit: str | None = "max_iter") -> str:
-        """What to do if it did not converge; ``limit`` is how the caller raises the solver's max_iter."""
-        return self.status.remedy(self.precision, limit)
-
-    def warn(self, tol: float, limit: Callable[[], str | None] = lambda: "max_iter") -> None:
-        """Say what is wrong with an unconverged solution, once; ``limit`` as in :meth:`remedy`, asked for if need be."""
-        if self.status is Status.CONVERGED:
-            return
-        sentence = ": ".join(filter(None, (self.status.value, self.remedy(limit()))))
-        text = f"Solver '{self.solver}' after {self.n_iter} iterations ({self.reached}, tol {tol:.1e}): {sentence}."
-        warnings.warn(text, ConvergenceWarning, stacklevel=3)
-
 
 R = TypeVar("R", bound=Objective)
 
@@ -141,6 +74,8 @@ def minimize(
     max_iter: int | None = None,
     callback: Callback | None = None,
     relative_to: str = "risk",
+    until: str = "tol",
+    keep: str | None = None,
 ) -> Solution:
     """Minimize a risk P to a certified duality gap P - D <= tol P (a relative gradient where there is no gap).
 
@@ -149,17 +84,25 @@ def minimize(
     softmax risk without a penalty may have no finite minimizer; that is found out, and the status says so
     (NO_MINIMIZER), or that it cost too much (NOT_CHECKED).
 
+    ``until="max_iter"`` goes on beyond the tolerance, and where there is no minimizer, until ``max_iter`` iterations are
+    done or none gets any farther; the certificate is that of the last one. ``keep="iterates"`` keeps the parameters
+    after every iteration, the start first, as ``solution.iterates`` (of 'sgd' the answer after each pass, which is the
+    mean of its steps unless ``averaged=False``).
+
     The risk of a kernel machine has solvers of its own, 'smo', 'newton' and 'closed-form'; all others work on coordinates
     of the items whose inner products are the kernel. Either way the parameters are coefficients of the items.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from nearline import Risk, minimize
+    >>> from nearline import GradientDescent, Risk, minimize
     >>> risk = Risk(np.array([[0.0], [1.0], [3.0]]), np.array([0, 0, 1]), loss="logistic", alpha=0.1)
     >>> solution = minimize(risk, tol=1e-8)
     >>> bool(solution.gap <= 1e-8)
     True
+    >>> steps = minimize(risk, GradientDescent(step_size=1.0), max_iter=3, keep="iterates").iterates
+    >>> [round(float(step.W[0, 0]), 3) for step in steps]
+    [0.0, 0.333, 0.422, 0.507]
     """
     from nearline.solvers._existence import has_minimizer, in_question
     from nearline.solvers.kernel import search_kernel_minimum
@@ -169,11 +112,13 @@ def minimize(
         "max_iter": max_iter,
         "callback": callback,
         "relative_to": relative_to,
+        "until": until,
+        "keep": keep,
     }
     if isinstance(risk, KernelRisk):
         return search_kernel_minimum(risk, solver, start, **asked)
     solution = search_minimum(risk, solver, start, **asked)
-    if not (in_question(risk) and solution.status in ENDED):
+    if not (in_question(risk) and (solution.status in ENDED or until == "max_iter")):
         return solution
     with single_threaded_blas:
         found = has_minimizer(risk, solution.params)
@@ -192,23 +137,27 @@ def search_minimum(
     max_iter: int | None = None,
     callback: Callback | None = None,
     relative_to: str = "risk",
+    until: str = "tol",
+    keep: str | None = None,
 ) -> Solution:
     """The same as :func:`minimize`, but for the question whether there is a minimizer, which it does not ask."""
     from nearline.solvers.choice import choose, others
 
-    chosen = choose(risk, solver, checked_scale(relative_to))
-    check_asked(risk, start, tol, max_iter)
-    if max_iter is not None:
-        chosen = replace(chosen, max_iter=max_iter)  # a solver may do its last iteration in another way
+    check_asked(risk, start, max_iter, keep)
     began = time.perf_counter()
     try:
-        goal = Goal.of(risk, tol, relative_to)
-        solution = loop(risk, chosen, risk.zeros() if start is None else start.copy(), goal, callback, began)
-        if solver != "auto" or max_iter is not None or solution.status not in UNFINISHED:
+        goal = Goal.of(risk, tol, relative_to, until)
+        chosen = choose(risk, solver, relative_to)
+        if max_iter is not None:
+            chosen = replace(chosen, max_iter=max_iter)  # a solver may do its last iteration in another way
+        first = risk.zeros() if start is None else start.copy()
+        solution = loop(risk, chosen, first, goal, callback, began, keep)
+        settled = max_iter is not None or goal.endless or solution.status not in UNFINISHED
+        if solver != "auto" or settled:
             return solution
         for other in others(risk, chosen):
             # Sums in float64 do not end in the rounding of float32.
-            again = loop(risk.exact, other, solution.params.copy(), goal, callback, began)
+            again = loop(risk.exact, other, solution.params.copy(), goal, callback, began, keep)
             solution = min(solution, again, key=lambda found: found.left)
             if solution.status not in UNFINISHED:
                 break
@@ -218,7 +167,13 @@ def search_minimum(
 
 
 def loop(
-    risk: R, chosen: Method[R], start: Params, goal: Goal, callback: Callback | None, began: float
+    risk: R,
+    chosen: Method[R],
+    start: Params,
+    goal: Goal,
+    callback: Callback | None,
+    began: float,
+    keep: str | None = None,
 ) -> Solution:
     """One fit by one method, until it is certified or ends."""
     limit = chosen.max_iter
@@ -226,7 +181,7 @@ def loop(
         if np.isnan(risk.null_value):  # kept for the certificate, so that looking at it costs nothing
             raise np.linalg.LinAlgError("The risk at W = 0 is not a number.")
         state = chosen.start(risk, start, goal)
-        trace = [state.point.value]
+        trace, iterates = [state.point.value], [state.point.params.copy()] if keep else []
         watch = Certifier(risk, goal, state.point, descends=chosen.descends)
         done, n_iter = watch.check(state, 0, False), 0
         while not done and n_iter < limit:
@@ -234,6 +189,8 @@ def loop(
             state = chosen.step(risk, state)
             n_iter += 1
             trace.append(state.point.value)
+            if keep:
+                iterates.append(state.point.params.copy())
             if callback is not None:
                 callback(n_iter, state)
             done = watch.check(state, n_iter, n_iter == limit)
@@ -252,6 +209,7 @@ def loop(
         solver=chosen.name,
         duals=None if risk.blocked else state.duals,  # recipes are no numbers
         precision=risk.precision.name,
+        iterates=tuple(iterates) if keep else None,
     )
 
 
@@ -266,10 +224,12 @@ def certified(risk: Objective, params: Params, solution: Solution, goal: Goal) -
     return replace(solution, params=params, value=value, precision=risk.precision.name, **found)
 
 
-def check_asked(risk: Objective, start: Params | None, tol: Any, max_iter: Any) -> None:
-    """Refuse a tolerance, a limit or a start that makes no sense."""
-    if not (isinstance(tol, numbers.Real) and float(tol) > 0):
-        raise ValueError(f"tol must be > 0 (it is a relative duality gap), got {tol!r}.")
+def check_asked(risk: Objective, start: Params | None, max_iter: Any, keep: Any) -> None:
+    """Refuse a limit, a start or a record that makes no sense."""
+    if keep not in (None, "iterates"):
+        raise ValueError(
+            f"keep must be 'iterates' (the parameters after every iteration) or None, got {keep!r}."
+        )
     if max_iter is not None and not (isinstance(max_iter, numbers.Integral) and int(max_iter) >= 0):
         raise ValueError(f"max_iter must be a whole number >= 0, got {max_iter!r}.")
     if start is not None and start.W.shape != (risk.n_outputs, risk.n_features):

@@ -37,6 +37,8 @@ class Certifier:
             self.status, self.gap, self.gradient_test = Status.NOT_FINITE, None, None
             return True
         self.point, self.delivered = state.point, not self.rounds
+        if self.goal.endless and not (last or state.stuck):
+            return False
         if self._separated(state.point):
             self.status = Status.NO_MINIMIZER
             self.gradient_test = self.risk.gradient_test(state.point)

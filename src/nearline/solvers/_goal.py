@@ -1,5 +1,6 @@
 """How good a fit has to be, in units that are said."""
 
+import numbers
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from nearline.risk import Objective
 
 SCALES = ("risk", "null")
+ENDS = ("tol", "max_iter")
 TINY = sys.float_info.min
 
 
@@ -21,10 +23,22 @@ class Goal:
 
     tol: float
     null: float | None = None  # the null risk where that is the unit
+    endless: bool = False  # whether iterations go on however good the fit is
 
     @classmethod
-    def of(cls, risk: Objective, tol: float, relative_to: str) -> "Goal":
-        return cls(tol, risk.null_value if relative_to == "null" else None)
+    def of(cls, risk: Objective, tol: Any, relative_to: Any, until: Any = "tol") -> "Goal":
+        """The goal as a user says it."""
+        if relative_to not in SCALES:
+            raise ValueError(
+                f"relative_to must be 'risk' (P - D <= tol P) or 'null' (P - D <= tol P(W = 0)), got {relative_to!r}."
+            )
+        if not (isinstance(tol, numbers.Real) and float(tol) > 0):
+            raise ValueError(f"tol must be > 0 (it is a relative duality gap), got {tol!r}.")
+        if until not in ENDS:
+            raise ValueError(
+                f"until must be 'tol' (end at the tolerance) or 'max_iter' (go on beyond it), got {until!r}."
+            )
+        return cls(float(tol), risk.null_value if relative_to == "null" else None, until == "max_iter")
 
     def unit(self, value: float) -> float:
         """What the gap of a point with this risk is divided by; positive, so that a risk of 0 has a gap of 0."""
@@ -33,12 +47,3 @@ class Goal:
     def allowed(self, value: float) -> float:
         """The largest P - D that will do at a point with this risk."""
         return self.tol * self.unit(value)
-
-
-def checked_scale(relative_to: Any) -> str:
-    """The name of a unit."""
-    if relative_to not in SCALES:
-        raise ValueError(
-            f"relative_to must be 'risk' (P - D <= tol P) or 'null' (P - D <= tol P(W = 0)), got {relative_to!r}."
-        )
-    return str(relative_to)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from nearline._arrays.design import Array
-from nearline._records.kept import OrNone, Real, Whole, kept
+from nearline._records.kept import OrNone, Whole, kept
 from nearline.risk import Point, Risk
 from nearline.risk.params import Params
 from nearline.solvers._base import Solver
@@ -14,6 +14,7 @@ from nearline.solvers._groups import Groups
 from nearline.solvers._line_search import wolfe
 from nearline.solvers._memory import Memory
 from nearline.solvers._state import State
+from nearline.solvers.step_size import KEPT_STEP, DecayingStep, as_step_size
 
 REFRESH = 25  # iterations after which scores are computed anew, not updated
 
@@ -59,15 +60,30 @@ def advance(
     return (risk.at(line.params(t)) if state.fresh else line.at(t)), t
 
 
-@kept(step_size=OrNone(Real(above=0.0)))
+@dataclass
+class DescentState(RayState):
+    """Ray state with the number of steps taken."""
+
+    steps: int = 0
+
+
+@kept(step_size=OrNone(KEPT_STEP))
 @dataclass(frozen=True)
 class GradientDescent(Solver):
-    """W -= step * gradient. With ``step=None`` a line search in conditioned coordinates chooses each step."""
+    """W -= step * gradient, without momentum.
+
+    ``step_size`` is a number, a :class:`DecayingStep`, or None: then a line search in conditioned coordinates chooses
+    each step.
+    """
 
     name: ClassVar[str] = "gradient-descent"
     by_sums: ClassVar[bool] = True
     max_iter: int = 100_000
-    step_size: float | None = None
+    step_size: float | DecayingStep | None = None
+
+    def __post_init__(self) -> None:
+        if self.step_size is not None:
+            as_step_size(self.step_size)
 
     @property
     def descends(self) -> bool:
@@ -76,15 +92,16 @@ class GradientDescent(Solver):
     def refuses(self, risk: Risk) -> str | None:
         return needs_gradient(risk, self.name)
 
-    def start(self, risk: Risk, params: Params, goal: Goal) -> RayState:
+    def start(self, risk: Risk, params: Params, goal: Goal) -> DescentState:
         point, coordinates = risk.at(params), Coordinates(risk)
-        return RayState(point, coordinates=coordinates, gradient=coordinates.pull_back(point.gradient))
+        return DescentState(point, coordinates=coordinates, gradient=coordinates.pull_back(point.gradient))
 
     def step(self, risk: Risk, state: State) -> State:
-        assert isinstance(state, RayState)
+        assert isinstance(state, DescentState)
         if self.step_size is not None:
-            params = state.point.params
-            state.point = risk.at(params.like(params.flat - self.step_size * state.point.gradient.flat))
+            params, eta = state.point.params, as_step_size(self.step_size).at(state.steps)
+            state.point = risk.at(params.like(params.flat - eta * state.point.gradient.flat))
+            state.steps += 1
             return state
         point, t = advance(risk, state, -state.gradient, 2.0 * state.step_size)
         state.stuck = t == 0.0

@@ -9,8 +9,9 @@ import numpy as np
 from nearline._parallel.tiles import single_threaded_blas
 from nearline.risk import KernelRisk
 from nearline.risk.params import Params
-from nearline.solvers._base import UNFINISHED, Callback, Method, Solution, certified, check_asked, loop
-from nearline.solvers._goal import Goal, checked_scale
+from nearline.solvers._base import UNFINISHED, Callback, Method, certified, check_asked, loop
+from nearline.solvers._goal import Goal
+from nearline.solvers._solution import Solution
 from nearline.solvers.kernel._base import KernelSolver
 from nearline.solvers.kernel._closed_form import KernelClosedForm
 from nearline.solvers.kernel._newton import KernelNewton
@@ -33,17 +34,31 @@ def search_kernel_minimum(
     max_iter: int | None = None,
     callback: Callback | None = None,
     relative_to: str = "risk",
+    until: str = "tol",
+    keep: str | None = None,
 ) -> Solution:
     """The minimum of a kernel's risk, its parameters the coefficients of the items, certified in the kernel's space."""
-    check_asked(risk, start, tol, max_iter)
-    began, goal = time.perf_counter(), Goal.of(risk, tol, checked_scale(relative_to))
+    check_asked(risk, start, max_iter, keep)
+    began, goal = time.perf_counter(), Goal.of(risk, tol, relative_to, until)
+    asked: dict[str, Any] = {
+        "max_iter": max_iter,
+        "callback": callback,
+        "relative_to": relative_to,
+        "keep": keep,
+    }
     own = _own(risk, solver)
     if own is None:
-        return _in_coordinates(risk, solver, start, goal, max_iter, callback, relative_to)
+        return _in_coordinates(risk, solver, start, goal, asked)
     own = own if max_iter is None else replace(own, max_iter=max_iter)
-    solution = loop(risk, own, risk.zeros() if start is None else start.copy(), goal, callback, began)
-    if solver == "auto" and max_iter is None and risk.alpha > 0 and solution.status in UNFINISHED:
-        other = _in_coordinates(risk, solver, solution.params, goal, max_iter, callback, relative_to)
+    solution = loop(risk, own, risk.zeros() if start is None else start.copy(), goal, callback, began, keep)
+    if (
+        solver == "auto"
+        and max_iter is None
+        and not goal.endless
+        and risk.alpha > 0
+        and solution.status in UNFINISHED
+    ):
+        other = _in_coordinates(risk, solver, solution.params, goal, asked)
         solution = min(solution, other, key=lambda found: found.left)
     return solution
 
@@ -74,9 +89,7 @@ def _in_coordinates(
     solver: Method[Any] | str,
     start: Params | None,
     goal: Goal,
-    max_iter: int | None,
-    callback: Callback | None,
-    relative_to: str,
+    asked: dict[str, Any],
 ) -> Solution:
     """The same by a linear solver, on coordinates whose inner products are the kernel."""
     from nearline.solvers._base import search_minimum
@@ -86,10 +99,11 @@ def _in_coordinates(
         solver,
         None if start is None else risk.in_coordinates(start),
         tol=CAREFUL * goal.tol,
-        max_iter=max_iter,
-        callback=callback,
-        relative_to=relative_to,
+        until="max_iter" if goal.endless else "tol",
+        **asked,
     )
+    if solution.iterates is not None:
+        solution = replace(solution, iterates=tuple(map(risk.from_coordinates, solution.iterates)))
     found = certified(risk, risk.from_coordinates(solution.params), solution, goal)
     if found.gap is None or found.gap <= goal.tol:
         return found
