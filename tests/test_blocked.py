@@ -222,3 +222,22 @@ def test_the_tree_depends_on_the_number_of_parts_alone():
 def test_there_must_be_rows():
     with pytest.raises(ValueError, match="There are no rows"):
         HeldBlocks([Block(np.zeros((0, 2)), np.zeros(0, np.int32), np.zeros(0))])
+
+
+def unaligned(array):
+    """The same numbers at an address that is no multiple of their size."""
+    raw = np.empty(array.nbytes + 1, np.uint8)
+    raw[1:] = np.frombuffer(array.tobytes(), np.uint8)
+    return raw[1:].view(array.dtype).reshape(array.shape)
+
+
+def test_blocks_and_parameters_may_come_from_anywhere_in_memory():
+    X, y, weights = rows(2)
+    block, plain = Block.__new__(Block), Block(X, y, weights)
+    block.__setstate__((*map(unaligned, (X, y, weights)), 0))
+    params = Params.of(np.ones((1, 5)), np.zeros(1))
+    other = Params.__new__(Params)
+    other.__setstate__({**vars(params), "flat": unaligned(params.flat)})
+    for one in (block, plain):
+        one.found = BlockedRisk(HeldBlocks([one]), alpha=0.1, n_classes=2).at(other)
+    assert block.found.value == plain.found.value

@@ -37,6 +37,7 @@ _HOMES = {
     "Solution": "nearline.solvers",
     "Solver": "nearline.solvers",
     "minimize": "nearline.solvers",
+    "resumable": "nearline.solvers.resumable",
     "path": "nearline.selection.path",
     "coefficients": "nearline.selection.path",
     "ConvergenceWarning": "nearline.solvers",

@@ -118,6 +118,7 @@ from nearline.solvers import Solution as Solution
 from nearline.solvers import Solver as Solver
 from nearline.solvers import minimize as minimize
 from nearline.solvers.perceptron import perceptron_rule as perceptron_rule
+from nearline.solvers.resumable import resumable as resumable
 from nearline.solvers.sgd import sgd_step as sgd_step
 
 __version__: str

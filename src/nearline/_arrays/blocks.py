@@ -8,13 +8,14 @@ of the additions depends on the number of blocks alone, so that the last bits do
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from threading import Lock
 from typing import Any, TypeVar, final
 
 import numpy as np
 
-from nearline._arrays.design import Array, Design
+from nearline._arrays.design import Array, Design, as_design, contiguous
 
 Sums = TypeVar("Sums")
 FAN = 8  # sums that are added one after the other, before these are added in turn
@@ -74,7 +75,10 @@ class Block:
         return self.X, self.targets, self.weights, self.first
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.X, self.targets, self.weights, self.first = state
+        X, targets, weights, self.first = state
+        # What comes over a network may lie anywhere in memory.
+        self.X = as_design(X) if X.dtype.kind == "f" else contiguous(X)
+        self.targets, self.weights = contiguous(targets), contiguous(weights)
         self._forget()
 
 
@@ -118,6 +122,31 @@ class HeldBlocks(Blocks):
 
     def mapped(self, task: Callable[[Block], Block]) -> "HeldBlocks":
         return HeldBlocks(self.each(task))
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The rows of a block that are among some numbers, in rising order."""
+
+    numbers: Array
+
+    def __call__(self, block: Block) -> Design:
+        begin, end = np.searchsorted(self.numbers, [block.first, block.first + block.n_rows])
+        return block.X[self.numbers[begin:end] - block.first]
+
+
+def sampled(blocks: Blocks, size: int, random_state: int) -> Design:
+    """Some rows, drawn by their numbers among all rows, in order; all rows if they are no more."""
+    n = blocks.n_rows
+    numbers = np.arange(n)
+    if size < n:
+        numbers = np.sort(np.random.default_rng(random_state).choice(n, size, replace=False, shuffle=False))
+    parts = blocks.each(Taken(numbers))
+    if not blocks.sparse:
+        return np.concatenate(parts)
+    import scipy.sparse as sp
+
+    return sp.vstack(parts, format="csr")
 
 
 def tree(parts: Sequence[Sums], add: Callable[[Sums, Sums], Sums]) -> Sums:

@@ -15,6 +15,7 @@ from sklearn import utils
 from sklearn.utils import validation
 
 from nearline._arrays.design import Array, admitted
+from nearline._arrays.doors import refuse_blocks
 from nearline._arrays.missing import missing_explained
 
 NOTHING = "no_validation"
@@ -37,6 +38,7 @@ def are_plain_labels(y: Any, n_rows: int) -> bool:
 
 def validate_data(estimator: Any, X: Any = NOTHING, y: Any = NOTHING, **options: Any) -> Any:
     """:func:`sklearn.utils.validation.validate_data`."""
+    refuse_blocks(type(estimator).__name__, X)
     X = admitted(X)
     with missing_explained(X):
         return validation.validate_data(estimator, X, admitted(y, "y"), **options)

@@ -65,29 +65,18 @@ class SharedCovariance:
             solved = self._solve_shrunk_wide(M) if (self.shrinkage > 0).any() else self._solve_wide(M)
             if solved is not None:
                 return solved
-        direct = _solve_cholesky(self.matrix, M)
-        if direct is not None:
-            return direct
-        values, V = eigh(self.matrix)
-        used = values > _rank_tol(self.matrix) * values[-1]
-        return self._solve_in(V[:, used], values[used], M)
+        return solve_matrix(self.matrix, M, self._stand_in)
 
     @property
     def _stand_in(self) -> float:
-        mean = float(self.variances.mean())
-        return mean if mean > _rank_tol(self.X) else 1.0
-
-    def _solve_in(self, V: Array, values: Array, M: Array) -> Array:
-        """Sigma^-1 from the eigenvectors V (D, r) of its range."""
-        inside = M @ V
-        outside = M - inside @ V.T
-        return np.asarray((inside / values) @ V.T + outside / self._stand_in)
+        return stand_in(self.variances, self.X.shape)
 
     def _solve_wide(self, M: Array) -> Array:
         Z = self.rows(slice(None))
         values, U = eigh(Z @ Z.T)
         used = values > _rank_tol(Z) * max(values[-1], np.finfo(float).tiny)
-        return self._solve_in(Z.T @ (U[:, used] / np.sqrt(values[used])), values[used], M)
+        V = Z.T @ (U[:, used] / np.sqrt(values[used]))
+        return _solve_in(V, values[used], M, self._stand_in)
 
     def _solve_shrunk_wide(self, M: Array) -> Array | None:
         """By the matrix of row products: Sigma = Z^T Z + diag(d), d what the diagonal has beyond Z^T Z.
@@ -107,7 +96,34 @@ class SharedCovariance:
 
 
 def _rank_tol(A: Array) -> float:
-    return 10 * max(A.shape) * float(np.finfo(float).eps)
+    return _rank_tol_of(A.shape)
+
+
+def _rank_tol_of(shape: tuple[int, ...]) -> float:
+    return 10 * max(shape) * float(np.finfo(float).eps)
+
+
+def stand_in(variances: Array, shape: tuple[int, ...]) -> float:
+    """The variance along directions in which no class varies: the mean of the columns'."""
+    mean = float(variances.mean())
+    return mean if mean > _rank_tol_of(shape) else 1.0
+
+
+def solve_matrix(sigma: Array, M: Array, outside: float) -> Array:
+    """Sigma^-1 applied to each row of M; ``outside``: the variance along directions that Sigma does not reach."""
+    direct = _solve_cholesky(sigma, M)
+    if direct is not None:
+        return direct
+    values, V = eigh(sigma)
+    used = values > _rank_tol(sigma) * values[-1]
+    return _solve_in(V[:, used], values[used], M, outside)
+
+
+def _solve_in(V: Array, values: Array, M: Array, variance_outside: float) -> Array:
+    """Sigma^-1 from the eigenvectors V (D, r) of its range."""
+    inside = M @ V
+    outside = M - inside @ V.T
+    return np.asarray((inside / values) @ V.T + outside / variance_outside)
 
 
 def _solve_cholesky(sigma: Array, M: Array) -> Array | None:

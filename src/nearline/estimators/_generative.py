@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Self
 
@@ -9,10 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 
+from nearline._arrays.blocks import Block
 from nearline._arrays.design import Array, Design, is_sparse
+from nearline._arrays.doors import Door
 from nearline._arrays.validation import check_weights, validate_data
 from nearline._parallel.tiles import groups, map_tiles, steps
 from nearline._records.kept import Numbers, Plain, kept
+from nearline.estimators._blocked import by_blocks, fits_blocks, labelled
 from nearline.estimators.linear_base import LinearModel
 
 
@@ -100,6 +104,15 @@ def class_moments(X: Design, targets: Array, weights: Array, n_classes: int) -> 
     return count, mean + rest / safe, np.maximum(squares - rest**2 / safe, 0.0)
 
 
+def merged_moments(a: tuple[Array, ...], b: tuple[Array, ...]) -> tuple[Array, Array, Array]:
+    """Weights, means and squared deviations of two sets of rows together (exact, and safe far from the origin)."""
+    (own, theta, scatter), (count, mean, more) = a, b
+    total = own + count
+    share = np.divide(count, total, out=np.zeros_like(count), where=total > 0)[:, None]
+    shift = mean - theta
+    return total, theta + shift * share, scatter + more + shift**2 * share * own[:, None]
+
+
 def _stored(
     X: Any, targets: Array, weights: Array, n_classes: int
 ) -> Iterator[tuple[Array, Array, Array | None]]:
@@ -136,6 +149,7 @@ class Generative(LinearModel, ABC):
 
     priors: Any
 
+    @by_blocks
     def predict_log_proba(self, X: Any) -> Array:
         """log p(y = c | x), (n, C), in float64: float32 could not tell 1 - 1e-8 from 1."""
         scores = self._scores(X).astype(np.float64, copy=False)
@@ -144,6 +158,7 @@ class Generative(LinearModel, ABC):
         shifted = scores - scores.max(axis=1, keepdims=True)
         return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
+    @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """p(y = c | x), (n, C)."""
         return np.asarray(np.exp(self.predict_log_proba(X)))
@@ -176,6 +191,16 @@ class Generative(LinearModel, ABC):
 class OnlineGenerative(Generative, ABC):
     """Generative models with sums that batches add to: a fit in batches is the fit of all rows at once."""
 
+    def _fit_blocks(self, door: Door, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """One pass: the sums of each block, added."""
+        self._check_parameters()
+        blocks = labelled(self, door, X, y, sample_weight)
+        self._clear()
+        self._include(blocks.total(_SumsOf(self), self._both))
+        self._finish(blocks.dtype)
+        return self
+
+    @fits_blocks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows X, labels y and, if given, weights (integer weights equal repeated rows)."""
         self._check_parameters()
@@ -232,13 +257,36 @@ class OnlineGenerative(Generative, ABC):
     def _clear(self) -> None:
         """Set all sums to zero."""
 
-    @abstractmethod
     def _add(self, X: Design, targets: Array, weights: Array) -> None:
         """Add the sums of a batch."""
+        self._include(self._sums(X, targets, weights))
+
+    @abstractmethod
+    def _sums(self, X: Design, targets: Array, weights: Array) -> tuple[Array, ...]:
+        """The sums of some rows."""
+
+    @staticmethod
+    @abstractmethod
+    def _both(a: tuple[Array, ...], b: tuple[Array, ...]) -> tuple[Array, ...]:
+        """The sums of two sets of rows."""
+
+    @abstractmethod
+    def _include(self, sums: tuple[Array, ...]) -> None:
+        """Add sums to one's own."""
 
     @abstractmethod
     def _finish(self, dtype: Any) -> None:
         """Turn the sums into parameters; W and b have the dtype of X."""
+
+
+@dataclass(frozen=True)
+class _SumsOf:
+    """The sums of a block, as a model takes them."""
+
+    model: OnlineGenerative
+
+    def __call__(self, block: Block) -> tuple[Array, ...]:
+        return self.model._sums(self.model._prepare(block.X), block.targets, block.weights)
 
 
 def check_number(owner: object, name: str, value: Any, *, positive: bool, remedy: str) -> float:

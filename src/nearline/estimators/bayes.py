@@ -42,10 +42,17 @@ class CountNB(OnlineGenerative, ABC):
         shape = len(self.classes_), self.n_features_in_
         self.class_count_, self.feature_count_ = np.zeros(shape[0]), np.zeros(shape)
 
-    def _add(self, X: Design, targets: Array, weights: Array) -> None:
+    def _sums(self, X: Design, targets: Array, weights: Array) -> tuple[Array, ...]:
         n_classes = len(self.classes_)
-        self.class_count_ += np.bincount(targets, weights=weights, minlength=n_classes)
-        self.feature_count_ += class_sums(X, targets, weights, n_classes)
+        count = np.bincount(targets, weights=weights, minlength=n_classes)
+        return count, class_sums(X, targets, weights, n_classes)
+
+    @staticmethod
+    def _both(a: tuple[Array, ...], b: tuple[Array, ...]) -> tuple[Array, ...]:
+        return a[0] + b[0], a[1] + b[1]
+
+    def _include(self, sums: tuple[Array, ...]) -> None:
+        self.class_count_, self.feature_count_ = self._both((self.class_count_, self.feature_count_), sums)
 
 
 class MultinomialNB(CountNB):

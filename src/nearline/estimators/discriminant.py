@@ -1,23 +1,32 @@
 """Classifiers by class means: linear discriminant analysis and nearest centroid."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
+from nearline._arrays.blocks import Block
 from nearline._arrays.design import Array, Design, is_sparse
+from nearline._arrays.doors import Door
 from nearline._parallel.tiles import single_threaded_blas
 from nearline._records.kept import Numbers, OneOf, Perhaps, Plain, kept, require
-from nearline.estimators._covariance import SharedCovariance, ledoit_wolf
+from nearline.estimators._blocked import fits_blocks, labelled
+from nearline.estimators._covariance import SharedCovariance, ledoit_wolf, solve_matrix, stand_in
 from nearline.estimators._explained import OfFeatures, absolute
 from nearline.estimators._generative import (
     Generative,
     by_class_count,
     class_moments,
     class_sums,
+    merged_moments,
     row_blocks,
 )
 from nearline.estimators.linear_base import LinearModel
+
+# (means, units, variances, columns, M) -> Sigma^-1 M, of the columns in use
+Solve = Callable[[Array, Array, Array, Any, Array], Array]
 
 
 @kept(
@@ -74,18 +83,60 @@ class LinearDiscriminantAnalysis(Generative):
         self.shrinkage = shrinkage
         self.priors = priors
 
+    def _fit_blocks(self, door: Door, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Two passes: moments of the classes, then the covariance about the means."""
+        fixed = self._fixed_shrinkage()
+        if fixed is None:
+            raise ValueError(
+                "shrinkage='auto' looks at the rows of each class, and these are in blocks: give a number from 0 to 1 (0.1 "
+                "helps where rows are few), or None."
+            )
+        blocks = labelled(self, door, X, y, sample_weight)
+        if blocks.sparse:
+            raise ValueError(
+                "LinearDiscriminantAnalysis takes dense rows, and the blocks are sparse matrices."
+            )
+        n_classes = len(self.classes_)
+        moments = blocks.total(partial(_class_moments_of, n_classes=n_classes), merged_moments)
+
+        def solve(means: Array, unit: Array, variances: Array, columns: Any, M: Array) -> Array:
+            total = float(moments[0].sum())
+            rows = partial(_covariance_of, total=total, means=means, unit=unit, variances=variances, columns=columns,
+                           shrinkage=self.shrinkage_)  # fmt: skip
+            sigma = blocks.total(rows, np.add)
+            sigma[np.diag_indices_from(sigma)] = variances
+            return solve_matrix(sigma, M, stand_in(variances, (blocks.n_rows, len(unit))))
+
+        return self._solved(moments, np.full(n_classes, fixed), solve, blocks.dtype)
+
+    @fits_blocks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows X, labels y and, if given, weights (integer weights equal repeated rows)."""
         fixed = self._fixed_shrinkage()
         X, targets, weights = self._validate_fit(X, y, sample_weight)
-        count, self.means_, scatter = class_moments(X, targets, weights, len(self.classes_))
+        moments = class_moments(X, targets, weights, len(self.classes_))
+        total = moments[0].sum()
+
+        def solve(means: Array, unit: Array, variances: Array, columns: Any, M: Array) -> Array:
+            return SharedCovariance(
+                X[:, columns], targets, weights / total, means, unit, variances, self.shrinkage_
+            ).solve(M)
+
+        gammas = (
+            self._estimated(X, targets, weights, moments[1])
+            if fixed is None
+            else np.full(len(moments[0]), fixed)
+        )
+        return self._solved(moments, gammas, solve, X.dtype)
+
+    def _solved(self, moments: tuple[Array, Array, Array], gammas: Array, solve: Solve, dtype: Any) -> Self:
+        """W and b from the moments of the classes and what applies the inverse covariance."""
+        count, self.means_, scatter = moments
         total = count.sum()
         center = count @ self.means_ / total
         self.means_[count == 0] = center
         self.class_count_, self.class_prior_ = count, self._class_prior(count)
-        self.shrinkage_ = (
-            np.full(len(count), fixed) if fixed is not None else self._estimated(X, targets, weights)
-        )
+        self.shrinkage_ = gammas
         M = self.means_ - center
         within = scatter.sum(axis=0) / total
         scale = np.sqrt(within + count @ M**2 / total)
@@ -95,21 +146,18 @@ class LinearDiscriminantAnalysis(Generative):
             columns = slice(None) if used.all() else used
             unit = scale[columns]
             variances, means = within[columns] / unit**2, self.means_[:, columns]
-            sigma = SharedCovariance(
-                X[:, columns], targets, weights / total, means, unit, variances, self.shrinkage_
-            )
             with single_threaded_blas:  # so that the model does not depend on the number of threads
-                W[:, columns] = sigma.solve(M[:, columns] / unit) / unit
+                W[:, columns] = solve(means, unit, variances, columns, M[:, columns] / unit) / unit
         with np.errstate(divide="ignore"):
             log_prior = np.where(count > 0, np.log(self.class_prior_), -np.inf)
         b = log_prior - (W * (0.5 * M + center)).sum(axis=1)
-        self.coef_, self.intercept_ = by_class_count(W, b, X.dtype)
+        self.coef_, self.intercept_ = by_class_count(W, b, dtype)
         return self
 
-    def _estimated(self, X: Array, targets: Array, weights: Array) -> Array:
+    def _estimated(self, X: Array, targets: Array, weights: Array, means: Array) -> Array:
         """The gamma of each class."""
         gammas = []
-        for c, mean in enumerate(self.means_):
+        for c, mean in enumerate(means):
             rows = np.flatnonzero(targets == c)
             gammas.append(ledoit_wolf(X[rows], mean, weights[rows]) if weights[rows].any() else 0.0)
         return np.array(gammas)
@@ -125,6 +173,20 @@ class LinearDiscriminantAnalysis(Generative):
         if not real or not 0.0 <= gamma <= 1.0:
             raise ValueError(f"shrinkage must be None, 'auto' or a number from 0 to 1, got {gamma!r}.")
         return float(gamma)
+
+
+def _class_moments_of(block: Block, n_classes: int) -> tuple[Array, Array, Array]:
+    return class_moments(block.X, block.targets, block.weights, n_classes)
+
+
+def _covariance_of(
+    block: Block, total: float, means: Array, unit: Array, variances: Array, columns: Any, shrinkage: Array
+) -> Array:
+    """What the rows of a block add to Sigma; its diagonal is known otherwise."""
+    X, shares = np.ascontiguousarray(block.X[:, columns]), block.weights / total
+    covariance = SharedCovariance(X, block.targets, shares, means, unit, np.zeros(len(unit)), shrinkage)
+    with single_threaded_blas:
+        return covariance.matrix
 
 
 def _as_measured(model: "NearestCentroid") -> None:
@@ -173,24 +235,36 @@ class NearestCentroid(LinearModel):
     def __init__(self, metric: str = "l2") -> None:
         self.metric = metric
 
+    def _fit_blocks(self, door: Door, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """One pass: sums of the classes."""
+        if self.metric != "l2":
+            raise ValueError(
+                f"NearestCentroid(metric={self.metric!r}) needs medians, and the rows are in blocks, which add up: use 'l2'."
+            )
+        blocks = labelled(self, door, X, y, sample_weight)
+        count, sums = blocks.total(partial(_class_sums_of, n_classes=len(self.classes_)), _added)
+        return self._by_means(count, sums, blocks.dtype)
+
+    @fits_blocks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows X, labels y and, if given, weights (integer weights equal repeated rows)."""
         if self.metric not in ("l2", "l1"):
             raise ValueError(f"metric must be 'l2' (means) or 'l1' (medians), got {self.metric!r}.")
         X, targets, weights = self._validate_fit(X, y, sample_weight)
         count = np.bincount(targets, weights=weights, minlength=len(self.classes_))
-        # A class without weight has no center: it is infinitely far.
-        self._offset = np.where(count > 0, 0.0, -np.inf)
         if self.metric == "l1":
+            self._offset = _reach(count)
             self.centroids_ = _class_medians(X, targets, weights, len(count))
             return self
-        self.centroids_ = (
-            class_sums(X, targets, weights, len(count)) / np.where(count > 0, count, 1.0)[:, None]
-        )
+        return self._by_means(count, class_sums(X, targets, weights, len(count)), X.dtype)
+
+    def _by_means(self, count: Array, sums: Array, dtype: Any) -> Self:
+        self._offset = _reach(count)
+        self.centroids_ = sums / np.where(count > 0, count, 1.0)[:, None]
         center = count @ self.centroids_ / count.sum()
         W = 2.0 * (self.centroids_ - center)
         b = -0.5 * (W * (self.centroids_ + center)).sum(axis=1) + self._offset
-        self.coef_, self.intercept_ = by_class_count(W, b, X.dtype)
+        self.coef_, self.intercept_ = by_class_count(W, b, dtype)
         return self
 
     def _scores(self, X: Any) -> Array:
@@ -206,6 +280,20 @@ class NearestCentroid(LinearModel):
         if self.metric == "l2":
             return super()._terms(X)
         return self._offset, OfFeatures(X, absolute(self.centroids_), zeros=True)
+
+
+def _reach(count: Array) -> Array:
+    """0 of a class with weight; -inf of one without, which has no center and is infinitely far."""
+    return np.where(count > 0, 0.0, -np.inf)
+
+
+def _class_sums_of(block: Block, n_classes: int) -> tuple[Array, Array]:
+    count = np.bincount(block.targets, weights=block.weights, minlength=n_classes)
+    return count, class_sums(block.X, block.targets, block.weights, n_classes)
+
+
+def _added(a: tuple[Array, Array], b: tuple[Array, Array]) -> tuple[Array, Array]:
+    return a[0] + b[0], a[1] + b[1]
 
 
 def _class_medians(X: Design, targets: Array, weights: Array, n_classes: int) -> Array:

@@ -15,6 +15,7 @@ from nearline.estimators._generative import (
     check_number,
     class_moments,
     log_or_never,
+    merged_moments,
     row_blocks,
 )
 from nearline.scores import decisive
@@ -104,15 +105,16 @@ class GaussianNB(OnlineGenerative):
         shape = len(self.classes_), self.n_features_in_
         self.class_count_, self.theta_, self._scatter = np.zeros(shape[0]), np.zeros(shape), np.zeros(shape)
 
-    def _add(self, X: Design, targets: Array, weights: Array) -> None:
-        """Merge counts, means and squared deviations of two sets of rows (exact, and safe far from the origin)."""
-        count, mean, scatter = class_moments(X, targets, weights, len(self.classes_))
-        total = self.class_count_ + count
-        share = np.divide(count, total, out=np.zeros_like(count), where=total > 0)[:, None]
-        shift = mean - self.theta_
-        self._scatter = self._scatter + scatter + shift**2 * share * self.class_count_[:, None]
-        self.theta_ = self.theta_ + shift * share
-        self.class_count_ = total
+    def _sums(self, X: Design, targets: Array, weights: Array) -> tuple[Array, ...]:
+        return class_moments(X, targets, weights, len(self.classes_))
+
+    @staticmethod
+    def _both(a: tuple[Array, ...], b: tuple[Array, ...]) -> tuple[Array, ...]:
+        return merged_moments(a, b)
+
+    def _include(self, sums: tuple[Array, ...]) -> None:
+        own = self.class_count_, self.theta_, self._scatter
+        self.class_count_, self.theta_, self._scatter = self._both(own, sums)
 
     def _finish(self, dtype: Any) -> None:
         count, total = self.class_count_, self.class_count_.sum()

@@ -10,6 +10,7 @@ from nearline._arrays.validation import check_weights
 from nearline._records.explanation import Contributions
 from nearline._records.kept import Instance, Named, Numbers, Real, kept, require
 from nearline.decision import decide
+from nearline.estimators._blocked import by_blocks
 from nearline.estimators._explained import by_class, expanded
 from nearline.estimators.base import Classifier, class_weights, encoded
 from nearline.kernels import Kernel, as_kernel
@@ -131,6 +132,7 @@ class KernelScoring(KernelModel):
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Labels (n,)."""
         return decide(self._scores(X), self.classes_)

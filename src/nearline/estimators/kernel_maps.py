@@ -7,15 +7,19 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from nearline._arrays.blocks import sampled
 from nearline._arrays.design import Array
+from nearline._arrays.doors import Door
 from nearline._arrays.validation import validate_data
 from nearline._records.habits import TranslatesHabits
 from nearline._records.kept import Instance, Named, Numbers, Plain, Real, Whole, kept, require
 from nearline._records.parameters import HoldsParametrized
+from nearline.estimators._blocked import by_blocks, fits_blocks, seen_blocks
 from nearline.kernels import RBF, Kernel, as_kernel
 from nearline.kernels.held import widths
 from nearline.kernels.landmarks import Landmarks, some_landmarks
 
+MOST_SAMPLED = 20_000  # rows in blocks that come here to draw from, or ten for each component
 SAMPLE = 500  # rows on which the error of the approximation is measured
 
 
@@ -65,6 +69,13 @@ class KernelMap(
     def _mapped(self, items: Any) -> Array:
         """Rows of numbers of checked items."""
 
+    def _fit_blocks(self, door: Door, X: Any, y: Any = None) -> Self:
+        """Fit to a sample of the rows in blocks, drawn by their numbers: the same for any blocks."""
+        blocks = seen_blocks(self, door, X, None)
+        size = max(MOST_SAMPLED, 10 * self.n_components)
+        return self.fit(sampled(blocks, size, self.random_state))
+
+    @by_blocks
     def transform(self, X: Any) -> Array:
         """Rows of numbers (n, components)."""
         check_is_fitted(self)
@@ -131,6 +142,7 @@ class Nystroem(KernelMap):
         self.n_components = n_components
         self.random_state = random_state
 
+    @fits_blocks
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the items."""
         self._check_size()
@@ -193,6 +205,7 @@ class RandomFourierFeatures(KernelMap):
         self.n_components = n_components
         self.random_state = random_state
 
+    @fits_blocks
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the frequencies."""
         self._check_size()

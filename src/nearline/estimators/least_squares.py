@@ -7,8 +7,10 @@ import numpy as np
 from sklearn.metrics import check_scoring
 
 from nearline._arrays.design import Array
+from nearline._arrays.doors import Door
 from nearline._records.kept import Numbers, Perhaps, Plain, kept
 from nearline.decision import decide
+from nearline.estimators._blocked import fits_blocks, labelled
 from nearline.estimators.linear import LinearClassifier
 from nearline.losses import Squared
 from nearline.predictions import Foretold, Predictions, judgement
@@ -95,6 +97,19 @@ class LeastSquaresClassifier(LinearClassifier):
         self.scoring = scoring
         self.tol = tol
 
+    def _fit_blocks(self, door: Door, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """One step of Newton's method, whose Hessian is the sum of the blocks' moments: it is exact."""
+        if not one_alpha(self.alpha):
+            raise ValueError(
+                "A sequence of alphas is chosen from by leaving out one row at a time, and the rows are in blocks: give one "
+                "alpha, or choose by nearline.path_scores, which takes folds."
+            )
+        risk = self._blocked_risk(labelled(self, door, X, y, sample_weight, self.class_weight))
+        self._keep(risk, minimize(risk, "newton", tol=self.tol))
+        self.solution_.warn(self.tol, self._limit)
+        return self
+
+    @fits_blocks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the scores to the coded labels; sample weights count as repetitions of rows."""
         X, targets, weights = self._validate_fit(X, y, sample_weight, self.class_weight)

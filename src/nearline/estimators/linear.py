@@ -5,7 +5,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from nearline._arrays.blocks import Blocks
 from nearline._arrays.design import Array
+from nearline._arrays.doors import Door
 from nearline._arrays.validation import check_weights, validate_data
 from nearline._records.kept import (
     AnyOf,
@@ -22,11 +24,12 @@ from nearline._records.kept import (
     kept,
     require,
 )
+from nearline.estimators._blocked import by_blocks, fits_blocks, labelled
 from nearline.estimators.base import encoded
 from nearline.estimators.linear_base import LinearModel
 from nearline.losses import BINARY, JOINT, LOSSES, Loss
 from nearline.regularizers import REGULARIZERS, Regularizer
-from nearline.risk import Risk, named, strength
+from nearline.risk import BlockedRisk, Risk, named, strength
 from nearline.risk.params import Params
 from nearline.solvers import RULES, SGD, SOLVERS, Solution, Solver, minimize
 from nearline.solvers.sgd import DescentProgress
@@ -197,6 +200,24 @@ class LinearClassifier(LinearModel):
             n_classes=len(self.classes_),
         )
 
+    def _fit_blocks(self, door: Door, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Minimize the risk over rows in blocks."""
+        risk = self._blocked_risk(labelled(self, door, X, y, sample_weight, self.class_weight))
+        self._keep(risk, minimize(risk, self.solver, self._start(risk), tol=self.tol))
+        self.solution_.warn(self.tol, self._limit)
+        return self
+
+    def _blocked_risk(self, blocks: Blocks) -> BlockedRisk:
+        return BlockedRisk(
+            blocks,
+            loss=self._loss_for(len(self.classes_)),
+            regularizer=self.regularizer,
+            alpha=self.alpha,
+            bias=self.fit_intercept,
+            n_classes=len(self.classes_),
+        )
+
+    @fits_blocks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Minimize the risk over (X, y); sample weights count as repetitions of rows."""
         risk = self.risk(X, y, sample_weight)
@@ -270,7 +291,7 @@ class LinearClassifier(LinearModel):
         return Params.of(self.coef_, self.intercept_)
 
     def _keep(self, risk: Risk, solution: Solution) -> None:
-        dtype = risk.X.dtype
+        dtype = risk.precision
         self.progress_ = None
         self.solution_ = solution
         self.coef_ = solution.params.W.astype(dtype)
@@ -283,6 +304,7 @@ class LinearClassifier(LinearModel):
         self.solver_ = solution.solver
 
     @available_if(defines_probabilities)  # type: ignore[untyped-decorator]
+    @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Class probabilities (n, C) that the loss defines."""
         scores = self._scores(X)
@@ -291,6 +313,7 @@ class LinearClassifier(LinearModel):
         return probabilities.astype(scores.dtype)
 
     @available_if(defines_probabilities)  # type: ignore[untyped-decorator]
+    @by_blocks
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the class probabilities, in float64: float32 could not tell 1 - 1e-8 from 1."""
         scores = self._scores(X).astype(np.float64)

@@ -13,13 +13,14 @@ from nearline._records.kept import (
     kept,
 )
 from nearline.decision import decide
+from nearline.estimators._blocked import ScoresBlocks, by_blocks
 from nearline.estimators._explained import OfFeatures, by_class, contributions, linear
 from nearline.estimators.base import Classifier, class_weights
 from nearline.scores import LinearScore
 
 
 @kept(n_features_in_=Whole(1), coef_=Numbers(("P", "D")), intercept_=Numbers(("P",), infinite=True))
-class LinearModel(Classifier):
+class LinearModel(ScoresBlocks, Classifier):
     """What every fitted f(x) = W x + b offers: ``coef_`` (K, D), ``intercept_`` (K,), scores, labels, geometry."""
 
     coef_: Array
@@ -39,11 +40,13 @@ class LinearModel(Classifier):
     def _scores(self, X: Any) -> Array:
         return self.score_function_(self._validate_predict(X))
 
+    @by_blocks
     def decision_function(self, X: Any) -> Array:
         """Scores f(x): (n,) for two classes, (n, K) for more."""
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Labels: the second class where f >= 0, or the class of the largest score."""
         return decide(self._scores(X), self.classes_)

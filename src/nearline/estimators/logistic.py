@@ -12,6 +12,7 @@ from nearline._records.kept import (
     Perhaps,
     kept,
 )
+from nearline.estimators._blocked import by_blocks, fits_blocks
 from nearline.estimators.linear import LinearClassifier
 from nearline.risk import Risk
 from nearline.solvers import minimize
@@ -97,6 +98,7 @@ class SparsemaxClassifier(LinearClassifier):
         self.tol = tol
         self.warm_start = warm_start
 
+    @fits_blocks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Minimize the risk; ``y`` is labels (n,) or an indicator matrix (n, C) of label sets."""
         shape = np.asarray(y).shape
@@ -134,6 +136,7 @@ class SparsemaxClassifier(LinearClassifier):
         self.solution_.warn(self.tol, self._limit)
         return self
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Labels, or for a model of label sets the indicator matrix of labels with positive probability."""
         check_is_fitted(self)

@@ -6,8 +6,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from nearline._arrays.design import Array
+from nearline._arrays.doors import Door
 from nearline._arrays.validation import validate_data
 from nearline._records.kept import Flag, Instance, Labels, Named, Numbers, kept, require
+from nearline.estimators._blocked import ScoresBlocks, by_blocks, fits_blocks, labelled, seen_blocks
 from nearline.estimators.base import encoded
 from nearline.estimators.neighbors_base import ROWS, NeighborsModel
 from nearline.neighbors.ballots import Boundary, as_boundary
@@ -32,7 +34,7 @@ def _of_its_classes(model: "KNeighborsClassifier") -> None:
     _electorate=Instance(Electorate),
     links=_of_its_classes,
 )
-class KNeighborsClassifier(ClassifierMixin, NeighborsModel):
+class KNeighborsClassifier(ScoresBlocks, ClassifierMixin, NeighborsModel):
     """The class with most votes among the k nearest training rows.
 
     Class c has the votes sum over neighbors i of class c of s_i v(d_i), with sample weights s_i, which count how often a
@@ -91,6 +93,15 @@ class KNeighborsClassifier(ClassifierMixin, NeighborsModel):
         self.boundary = boundary
         self.ties = ties
 
+    def _fit_blocks(self, door: Door, X: Any, y: Any, sample_weight: Any = None) -> "KNeighborsClassifier":
+        """Leave the rows where they are, and learn their labels."""
+        blocks = labelled(self, door, X, y, sample_weight, dtypes=ROWS["dtype"])
+        codes = self._fit_blocked_index(blocks)
+        self._electorate = Electorate(codes, len(self.classes_), self._multiplicities)
+        self._vote()
+        return self
+
+    @fits_blocks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KNeighborsClassifier":
         """Keep a copy of the rows X (n, D) with their labels y (n,). Rows of weight 0 never vote."""
         rows, y = validate_data(self, X, y, **ROWS)
@@ -100,11 +111,13 @@ class KNeighborsClassifier(ClassifierMixin, NeighborsModel):
         self._vote()  # unknown rules are named now, not when the first row is to be predicted
         return self
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Labels (m,)."""
         winners = self._decide(X).winners
         return np.asarray(self.classes_[winners])
 
+    @by_blocks
     def predict_proba(self, X: Any) -> Array:
         """Shares of the vote (m, C)."""
         return self._decide(X).shares
@@ -203,6 +216,17 @@ class KNeighborsRegressor(RegressorMixin, NeighborsModel):
         tags.target_tags.multi_output = True
         return tags
 
+    def _fit_blocks(self, door: Door, X: Any, y: Any, sample_weight: Any = None) -> "KNeighborsRegressor":
+        """Leave the rows where they are, and learn their targets."""
+        if y is None:
+            raise ValueError("KNeighborsRegressor requires y to be passed, but the target y is None.")
+        blocks = seen_blocks(self, door, X, y, sample_weight, dtypes=ROWS["dtype"])
+        targets = np.asarray(self._fit_blocked_index(blocks), dtype=np.float64)
+        self._flat, self._targets = targets.ndim == 1, targets.reshape(len(targets), -1)
+        self._vote()
+        return self
+
+    @fits_blocks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KNeighborsRegressor":
         """Keep a copy of the rows X (n, D) with their targets y, (n,) or (n, outputs). Rows of weight 0 never count."""
         rows, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **ROWS)
@@ -213,6 +237,7 @@ class KNeighborsRegressor(RegressorMixin, NeighborsModel):
         self._vote()
         return self
 
+    @by_blocks
     def predict(self, X: Any) -> Array:
         """Means of targets, of the shape that y had."""
         Q, vote = self._queries(X), self._vote()

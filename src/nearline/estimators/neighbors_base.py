@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from nearline._arrays.blocks import Block, Blocks
 from nearline._arrays.design import Array, owned
 from nearline._arrays.validation import check_weights, validate_data
 from nearline._records.habits import TranslatesHabits
@@ -25,6 +26,7 @@ from nearline._records.kept import (
 )
 from nearline._records.parameters import HoldsParametrized
 from nearline.neighbors.approximate import Approximate
+from nearline.neighbors.blocked import BlockedIndex, Weighed
 from nearline.neighbors.index import ALGORITHMS, Index, check_k
 from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
 from nearline.neighbors.metrics import NO_ROWS, Metric, as_metric
@@ -99,6 +101,29 @@ class NeighborsModel(TranslatesHabits, HoldsParametrized, BaseEstimator, ABC):
         self._multiplicities = None if (weights[kept] == 1.0).all() else weights[kept]
         return kept
 
+    def _fit_blocked_index(self, blocks: Blocks) -> Array:
+        """Search rows where they are; the targets of those of positive weight come back."""
+        check_whole(self.n_neighbors)
+        counts = blocks.each(_used_of)
+        starts, begin = {}, 0
+        for first, used in counts:
+            starts[first], begin = begin, begin + used
+        if begin == 0:
+            raise ValueError("Every sample weight is 0: give at least one row a positive weight.")
+        whole = begin == blocks.n_rows
+        rows = blocks if whole else blocks.mapped(Weighed(starts))
+        self.index_ = BlockedIndex(rows, self.metric, algorithm=self.algorithm)
+        self.n_samples_fit_, self._fit_X, self._elsewhere = blocks.n_rows, None, NO_ROWS
+        told = rows.each(_told_of)
+        weights = np.concatenate([weights for _, weights in told])
+        self._multiplicities = None if (weights == 1.0).all() else weights
+        self._rows = None if whole else np.concatenate(blocks.each(_numbers_of))
+        return np.concatenate([targets for targets, _ in told])
+
+    @property
+    def _in_blocks(self) -> bool:
+        return isinstance(getattr(self, "index_", None), BlockedIndex)
+
     def _queries(self, X: Any) -> Any:
         check_is_fitted(self)
         if not self._is_plain(X):
@@ -125,6 +150,8 @@ class NeighborsModel(TranslatesHabits, HoldsParametrized, BaseEstimator, ABC):
         """Rows of the index as rows of the training data."""
         return indices if self._rows is None else np.where(indices >= 0, self._rows[indices], -1)
 
+    index_: Any  # an Index, or a BlockedIndex of rows in blocks
+
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """The nearest training rows, by (distance, index): distances (m, k) and indices (m, k), or indices alone.
 
@@ -132,6 +159,8 @@ class NeighborsModel(TranslatesHabits, HoldsParametrized, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         k = check_whole(self.n_neighbors if n_neighbors is None else n_neighbors)
+        if X is None and self._in_blocks:
+            raise ValueError("The rows of this model are in blocks: give the rows whose neighbors you want.")
         if X is None:
             Q, own = self._columns(self._fit_X), np.arange(self.n_samples_fit_)
             groups: Any = (own, own if self._rows is None else self._rows)
@@ -145,6 +174,18 @@ class NeighborsModel(TranslatesHabits, HoldsParametrized, BaseEstimator, ABC):
                 f"k = {k} neighbors were asked for, but some rows have only {k - 1} others: take a smaller k."
             )
         return (found.distances, indices) if return_distance else indices
+
+
+def _used_of(block: Block) -> tuple[int, int]:
+    return block.first, int(np.count_nonzero(block.weights > 0))
+
+
+def _told_of(block: Block) -> tuple[Array, Array]:
+    return block.targets, block.weights
+
+
+def _numbers_of(block: Block) -> Array:
+    return block.numbers[block.weights > 0]
 
 
 def check_whole(k: Any) -> int:

@@ -1,16 +1,21 @@
 """LinearSVM: soft and hard margin, one-vs-rest, Weston-Watkins and Crammer-Singer."""
 
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from nearline._arrays.blocks import Block
 from nearline._arrays.design import Array, Design, is_sparse
+from nearline._arrays.doors import Door
 from nearline._records.habits import ours
 from nearline._records.kept import Flag, Numbers, OneOf, OrNone, Perhaps, Real, kept
+from nearline.estimators._blocked import fits_blocks, labelled
 from nearline.estimators.linear import LinearClassifier
 from nearline.losses import Loss
 from nearline.risk import Risk
 from nearline.risk.params import Params
+from nearline.scores import LinearScore
 from nearline.solvers import Goal, Solution, certified, minimize
 
 ZERO = 1e-12  # a dual variable of at most this is 0 but for rounding
@@ -80,6 +85,28 @@ class LinearSVM(LinearClassifier):
         self.tol = tol
         self.warm_start = warm_start
 
+    def _fit_blocks(self, door: Door, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """The soft margin over rows in blocks; who supports it follows from the scores."""
+        if self.hard_margin:
+            raise ValueError(
+                "A hard margin needs the rows at hand, and they are in blocks: use hard_margin=False with a small alpha."
+            )
+        blocks = labelled(self, door, X, y, sample_weight, self.class_weight)
+        risk = self._blocked_risk(blocks)
+        solution = minimize(risk, self.solver, self._start(risk), tol=self.tol)
+        self._keep(risk, solution)
+        center = risk.passes.column_moments[0] if risk.bias else None
+        told = blocks.each(_Told(self.score_function_, risk.loss, solution.params, center))
+        self.support_ = np.concatenate([one.support for one in told])
+        self.margin_ = min(one.margin for one in told)
+        self.error_bound_ = None
+        if self.margin_ > 0:
+            radius, rows = max(one.radius for one in told), sum(one.n_used for one in told)
+            self.error_bound_ = radius / (self.margin_**2 * rows)
+        solution.warn(self.tol, self._limit)
+        return self
+
+    @fits_blocks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the machine; sample weights count as repetitions of rows."""
         risk = self.risk(X, y, sample_weight)
@@ -159,6 +186,39 @@ class LinearSVM(LinearClassifier):
             self.error_bound_ = _squared_radius(risk) / (self.margin_**2 * int(used.sum()))
 
 
+class _Share(NamedTuple):
+    """What a block says of the margin."""
+
+    support: Array  # numbers of rows
+    margin: float
+    radius: float  # the square of it
+    n_used: int
+
+
+@dataclass(frozen=True)
+class _Told:
+    """Support, margin and radius of a block's rows."""
+
+    score: LinearScore
+    loss: Loss
+    params: Params
+    center: Array | None
+
+    def __call__(self, block: Block) -> _Share:
+        risk = Risk(
+            block.X, block.targets, loss=self.loss, weights=block.weights + 1.0, n_classes=len(self.score.classes)
+        )  # fmt: skip
+        duals = risk.passes.duals(risk.passes.scores(self.params))
+        used = block.weights > 0
+        if not used.any():
+            return _Share(block.numbers[:0], np.inf, 0.0, 0)
+        support = (np.abs(duals) > ZERO).any(axis=1) & used
+        margin = float(self.score.margins(block.X, block.targets)[used].min())
+        return _Share(
+            block.numbers[support], margin, _squared_radius_about(block.X, self.center), int(used.sum())
+        )
+
+
 def _fewest(risk: Risk, duals: Array) -> Array:
     """Duals of the same W in which, of equal rows of a class, the first ones carry all that they can.
 
@@ -202,8 +262,11 @@ def _ball(risk: Risk) -> tuple[Array | None, float]:
 
 def _squared_radius(risk: Risk) -> float:
     """max |x - c|^2 over rows, c the mean where the bias is free (it can absorb a shift), else the origin."""
-    squares = _squared_norms(risk.X)
-    if not risk.bias:
+    return _squared_radius_about(risk.X, risk.passes.column_moments[0] if risk.bias else None)
+
+
+def _squared_radius_about(X: Design, center: Array | None) -> float:
+    squares = _squared_norms(X)
+    if center is None:
         return float(squares.max())
-    center = risk.passes.column_moments[0]
-    return float((squares - 2.0 * np.asarray(risk.X @ center).ravel() + center @ center).max())
+    return float((squares - 2.0 * np.asarray(X @ center).ravel() + center @ center).max())

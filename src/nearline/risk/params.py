@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from nearline._arrays.design import Array
+from nearline._arrays.design import Array, contiguous
 from nearline._records.kept import Numbers, Whole, kept, require
 
 
@@ -30,6 +30,10 @@ class Params:
         if not isinstance(given, np.ndarray):
             object.__setattr__(self, "flat", np.ravel(np.asarray(given, dtype=np.float64)))
             _whole(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """What comes over a network may lie anywhere in memory."""
+        self.__dict__.update(state, flat=contiguous(state["flat"]))
 
     @classmethod
     def zeros(cls, n_outputs: int, n_features: int) -> Self:

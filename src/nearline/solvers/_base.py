@@ -106,6 +106,7 @@ def minimize(
     """
     from nearline.solvers._existence import has_minimizer, in_question
     from nearline.solvers.kernel import search_kernel_minimum
+    from nearline.solvers.resumable import Unfinished
 
     asked: dict[str, Any] = {
         "tol": tol,
@@ -117,7 +118,12 @@ def minimize(
     }
     if isinstance(risk, KernelRisk):
         return search_kernel_minimum(risk, solver, start, **asked)
+    unfinished = Unfinished.of(risk)
+    if unfinished is not None:
+        start, asked["callback"] = unfinished.params() or start, unfinished.watching(callback)
     solution = search_minimum(risk, solver, start, **asked)
+    if unfinished is not None:
+        unfinished.done()
     if not (in_question(risk) and (solution.status in ENDED or until == "max_iter")):
         return solution
     with single_threaded_blas:

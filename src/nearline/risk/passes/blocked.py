@@ -8,7 +8,7 @@ from uuid import uuid4
 import numpy as np
 
 from nearline._arrays.blocks import Block, Blocks
-from nearline._arrays.design import Array, Design
+from nearline._arrays.design import Array, Design, contiguous
 from nearline.risk.params import Params
 from nearline.risk.passes._base import Passes
 from nearline.risk.passes._bias import BiasSums
@@ -43,8 +43,13 @@ def _answer(passes: Passes, block: Block, method: str, *given: Any) -> Any:
     if method == "masses":
         loss, duals = given
         return loss.masses(duals.of(block), block.targets, block.weights)
-    made = [one.of(block) if isinstance(one, (Scores, Duals)) else one for one in given]
-    return getattr(passes, method)(*made)
+    return getattr(passes, method)(*(_made(one, block) for one in given))
+
+
+def _made(given: Any, block: Block) -> Any:
+    if isinstance(given, (Scores, Duals)):
+        return given.of(block)
+    return contiguous(given) if isinstance(given, np.ndarray) else given
 
 
 def added(a: Any, b: Any) -> Any:

@@ -1,0 +1,92 @@
+"""DaskBlocks: parts of a Dask collection as blocks, held where they are computed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from nearline._arrays.blocks import Block, Blocks, Sums, tree
+from nearline._arrays.design import is_sparse
+from nearline.cluster._crews import Crew
+
+
+class Shape(NamedTuple):
+    """What a block says of itself."""
+
+    n_rows: int
+    n_features: int
+    dtype: str
+    sparse: bool
+    distributions: bool
+
+
+def shape_of(block: Block) -> Shape:
+    n_rows, n_features = block.X.shape
+    dtype = np.dtype(block.X.dtype).name
+    return Shape(int(n_rows), int(n_features), dtype, is_sparse(block.X), block.targets.ndim == 2)
+
+
+@final
+@dataclass(frozen=True)
+class Placed:
+    """A block with its place among all rows, in the precision that all blocks share."""
+
+    first: int
+    dtype: str
+
+    def __call__(self, block: Block) -> Block:
+        X = block.X.astype(self.dtype, copy=False)
+        return Block(X, block.targets, block.weights, self.first)
+
+
+@final
+class DaskBlocks(Blocks):
+    """Blocks that a crew holds."""
+
+    def __init__(self, crew: Crew, held: Sequence[Any], shapes: Sequence[Shape]) -> None:
+        self.crew, self.held, self.shapes = crew, list(held), list(shapes)
+        one = shapes[0]
+        self.n_rows, self.n_features = sum(shape.n_rows for shape in shapes), one.n_features
+        self.dtype, self.sparse, self.distributions = np.dtype(one.dtype), one.sparse, one.distributions
+
+    @classmethod
+    def of(cls, crew: Crew, held: Sequence[Any]) -> "DaskBlocks":
+        """From held blocks whose places are not known yet: a counting pass. Those without rows are left out."""
+        shapes = crew.ask(shape_of, held)
+        used = [(part, shape) for part, shape in zip(held, shapes) if shape.n_rows]
+        if not used:
+            raise ValueError(f"Found array with 0 sample(s) in {len(held)} block(s): there are no rows.")
+        shapes = [shape for _, shape in used]
+        _check_alike(shapes)
+        dtypes = {shape.dtype for shape in shapes}
+        dtype = dtypes.pop() if len(dtypes) == 1 else "float64"
+        firsts = [0, *accumulate(shape.n_rows for shape in shapes)]
+        placed = [
+            crew.map(Placed(first, dtype), [part])[0] if first or shape.dtype != dtype else part
+            for (part, shape), first in zip(used, firsts)
+        ]
+        return cls(crew, placed, [shape._replace(dtype=dtype) for shape in shapes])
+
+    def each(self, task: Callable[[Block], Sums]) -> list[Sums]:
+        return self.crew.ask(task, self.held)
+
+    def total(self, task: Callable[[Block], Sums], add: Callable[[Sums, Sums], Sums]) -> Sums:
+        return tree(self.crew.total(task, self.held, add), add)
+
+    def mapped(self, task: Callable[[Block], Block]) -> "DaskBlocks":
+        held = self.crew.map(task, self.held)
+        shapes = self.crew.ask(shape_of, held)
+        used = [(part, shape) for part, shape in zip(held, shapes) if shape.n_rows]
+        return DaskBlocks(self.crew, [part for part, _ in used], [shape for _, shape in used])
+
+
+def _check_alike(shapes: Sequence[Shape]) -> None:
+    for what, found in (
+        ("columns", {shape.n_features for shape in shapes}),
+        ("storage", {"sparse" if shape.sparse else "dense" for shape in shapes}),
+    ):
+        if len(found) > 1:
+            said = ", ".join(map(str, sorted(found)))
+            raise ValueError(f"The blocks of X differ in their {what} ({said}): make them alike.")

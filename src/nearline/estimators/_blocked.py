@@ -1,0 +1,142 @@
+"""Estimators on rows in blocks: the same methods, which see from X that there are blocks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import Any, TypeVar, final
+
+import numpy as np
+
+from nearline._arrays.blocks import Block, Blocks
+from nearline._arrays.design import Array
+from nearline._arrays.doors import Door, door_of
+from nearline.estimators.base import class_weights, encoded
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+FLOATS = (np.float64, np.float32)
+
+
+def by_blocks(method: Method) -> Method:
+    """A method of X alone that answers row by row: of rows in blocks it gives blocks of answers."""
+
+    @wraps(method)
+    def answer(self: Any, X: Any) -> Any:
+        door = door_of(X)
+        if door is None:
+            return method(self, X)
+        return (door.streamed if gathers(self) else door.applied)(partial(method, self), X)
+
+    return answer  # type: ignore[return-value]
+
+
+def gathers(model: Any) -> bool:
+    """Whether a model keeps its rows in blocks, so that queries must come to it."""
+    return bool(getattr(model, "_in_blocks", False))
+
+
+class ScoresBlocks:
+    """Accuracy, of rows in blocks too: their labels come here."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the rows (or of their weight) whose label :meth:`predict` gives."""
+        if door_of(X) is None:
+            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+        from sklearn.metrics import accuracy_score
+
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        predicted = np.asarray(self.predict(X))  # type: ignore[attr-defined]
+        return float(accuracy_score(np.asarray(y), predicted, sample_weight=weights))
+
+
+def fits_blocks(method: Method) -> Method:
+    """``fit``: rows in blocks go to ``_fit_blocks(door, X, y, sample_weight)``."""
+
+    @wraps(method)
+    def fit(self: Any, X: Any, y: Any = None, *more: Any, **named: Any) -> Any:
+        door = door_of(X)
+        if door is None:
+            return method(self, X, y, *more, **named)
+        return self._fit_blocks(door, X, y, *more, **named)
+
+    return fit  # type: ignore[return-value]
+
+
+def seen_blocks(
+    model: Any, door: Door, X: Any, y: Any, sample_weight: Any = None, *, dtypes: Any = FLOATS
+) -> Blocks:
+    """Checked rows in blocks, with labels as they came; the model remembers their columns, as scikit-learn does."""
+    blocks = door.blocks(X, y, sample_weight, dtypes=dtypes)
+    model.n_features_in_ = blocks.n_features
+    model.__dict__.pop("feature_names_in_", None)
+    names = door.column_names(X)
+    if names is not None and all(isinstance(name, str) for name in names):
+        model.feature_names_in_ = np.asarray(names, dtype=object)
+    return blocks
+
+
+def labelled(
+    model: Any, door: Door, X: Any, y: Any, sample_weight: Any = None, class_weight: Any = None, **how: Any
+) -> Blocks:
+    """Rows in blocks with class numbers as targets (sets ``classes_``), and weights that count those of the classes."""
+    if y is None:
+        raise ValueError(
+            f"{type(model).__name__} requires y to be passed, but the target y is None: give labels."
+        )
+    blocks = seen_blocks(model, door, X, y, sample_weight, **how)
+    found = blocks.each(_counted)
+    everything, n = np.concatenate([labels for labels, _ in found]), len(found)
+    model.classes_ = encoded(np.repeat(everything, 2 + n))[
+        0
+    ]  # each occurs often, so that none looks like a quantity
+    if len(model.classes_) < 2:
+        raise ValueError(
+            f"{type(model).__name__} needs at least 2 classes, but y has 1 class: {model.classes_.tolist()[0]!r}. "
+            "Give rows of another class too."
+        )
+    counts = np.zeros(len(model.classes_))
+    for labels, times in found:
+        np.add.at(counts, np.searchsorted(model.classes_, labels), times)
+    ready = blocks.mapped(_Encoded(model.classes_, _weights_of(class_weight, model.classes_, counts)))
+    weighty = np.count_nonzero(sum(ready.each(partial(class_totals, n_classes=len(counts)))))
+    if weighty < 2:
+        raise ValueError(
+            f"{type(model).__name__} needs at least 2 classes with positive sample weight, got {weighty} class(es): give "
+            "rows of another class a positive weight."
+        )
+    return ready
+
+
+def class_totals(block: Block, n_classes: int) -> Array:
+    """(C,) weight of the block's rows of each class."""
+    return np.bincount(block.targets, weights=block.weights, minlength=n_classes)
+
+
+def _counted(block: Block) -> tuple[Array, Array]:
+    """Labels of a block, and how often they occur."""
+    try:
+        return np.unique(block.targets, return_counts=True)
+    except TypeError as error:  # numbers and strings have no common order
+        kinds = sorted({type(label).__name__ for label in block.targets.tolist()})
+        raise ValueError(f"y mixes labels of types {', '.join(kinds)}: give labels of one type.") from error
+
+
+def _weights_of(class_weight: Any, classes: Array, counts: Array) -> Array | None:
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return np.asarray(counts.sum() / (len(classes) * counts))
+    return class_weights(class_weight, classes, classes)
+
+
+@final
+@dataclass(frozen=True)
+class _Encoded:
+    """A block with class numbers in place of labels."""
+
+    classes: Array
+    weights: Array | None
+
+    def __call__(self, block: Block) -> Block:
+        targets = np.searchsorted(self.classes, block.targets).astype(np.int32)
+        weights = block.weights if self.weights is None else block.weights * self.weights[targets]
+        return Block(block.X, targets, weights, block.first)
