@@ -73,6 +73,7 @@ _HOMES = {
     "KNeighborsClassifier": "nearline.estimators",
     "KNeighborsRegressor": "nearline.estimators",
     "NeighborsTransfer": "nearline.estimators",
+    "ExemplarSVM": "nearline.estimators",
     "Index": "nearline.neighbors.index",
     "Neighbors": "nearline.neighbors.lists",
     "METRICS": "nearline.neighbors.metrics",

@@ -7,6 +7,7 @@ from nearline._records.explanation import Explanation as Explanation
 from nearline.decision import decide as decide
 from nearline.estimators import BernoulliNB as BernoulliNB
 from nearline.estimators import ESTIMATORS as ESTIMATORS
+from nearline.estimators import ExemplarSVM as ExemplarSVM
 from nearline.estimators import GaussianNB as GaussianNB
 from nearline.estimators import GaussianProcessClassifier as GaussianProcessClassifier
 from nearline.estimators import KNeighborsClassifier as KNeighborsClassifier

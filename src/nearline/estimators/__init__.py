@@ -2,6 +2,7 @@
 
 from nearline.estimators.bayes import BernoulliNB, MultinomialNB
 from nearline.estimators.discriminant import LinearDiscriminantAnalysis, NearestCentroid
+from nearline.estimators.exemplar_svm import ExemplarSVM
 from nearline.estimators.gaussian_nb import GaussianNB
 from nearline.estimators.gaussian_process import GaussianProcessClassifier
 from nearline.estimators.kernel_classifier import KernelClassifier
@@ -39,6 +40,7 @@ ESTIMATORS = {
         KNeighborsClassifier,
         KNeighborsRegressor,
         NeighborsTransfer,
+        ExemplarSVM,
         KernelClassifier,
         KernelSVM,
         KernelLeastSquares,
@@ -54,6 +56,7 @@ ESTIMATORS = {
 __all__ = [
     "ESTIMATORS",
     "BernoulliNB",
+    "ExemplarSVM",
     "GaussianNB",
     "GaussianProcessClassifier",
     "KNeighborsClassifier",
