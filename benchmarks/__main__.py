@@ -71,6 +71,8 @@ def run(
         session.say(f"  made by: {own}")
         if heats:
             records.append(report.Record(contest.name, own, environment.line(threads), heats))
+            if contest.summary is not None:
+                session.say(contest.summary(records[-1]))
             keep(records[-1])
     return records
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from benchmarks.cache import Cache
@@ -105,12 +106,17 @@ class Session:
 
 @dataclass(frozen=True)
 class Contest:
-    """A family of heats under one name. ``goal`` is the ratio that the project asks of itself."""
+    """A family of heats under one name. ``goal`` is the ratio that the project asks of itself.
+
+    ``summary`` tells of the record as a whole, in place of a table for each heat where there are very many.
+    """
 
     name: str
     title: str
     goal: str
     heats: Callable[[Session], Iterator[Heat]]
+    summary: Callable[[Any], str] | None = None
+    drawn: Callable[[Any, Path], None] | None = None  # a picture of its own
 
 
 def run_heat(heat: Heat, session: Session) -> list[Row]:

@@ -87,6 +87,8 @@ def plain(done: Result, goal: str) -> str:
 def markdown(contest: Contest, record: Record) -> str:
     """For the documentation: the heats of one contest."""
     parts = [f"Goal: {contest.goal}.", *([record.note] if record.note else [])]
+    if contest.summary is not None:
+        return "\n\n".join([*parts, contest.summary(record), f"`{record.command}` on {record.environment}"])
     for done in record.heats:
         head, *body = ([_escaped(cell) for cell in line] for line in cells(done.rows))
         rows = "\n".join("| " + " | ".join(line) + " |" for line in [head, ["---"] * len(head), *body])

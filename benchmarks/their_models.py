@@ -79,7 +79,7 @@ MODELS: dict[str, Callable[[dict[str, Any], float], Any]] = {
     "k-NN, L1": lambda p, C: _neighbors(p, "l1"),
     "k-NN, cosine": lambda p, C: _neighbors(p, "cosine"),
     "logistic, L2": lambda p, C: _linear("LogisticRegression", C=C, max_iter=1000),
-    "SVM, squared hinge": lambda p, C: _svm(C=C / 2),
+    "SVM, squared hinge": lambda p, C: _svm(C=C),
     "SVM, hinge": lambda p, C: _svm(C=C, loss="hinge"),
     "SVM, Crammer-Singer": lambda p, C: _svm(C=C, multi_class="crammer_singer"),
     "logistic, L1": lambda p, C: _linear("LogisticRegression", C=C, l1_ratio=1.0, **SAGA),

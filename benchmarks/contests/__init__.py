@@ -1,6 +1,7 @@
 """The contests, one family a module. ``CONTESTS`` lists them; what is listed can be run and is documented."""
 
 from benchmarks.contests import (
+    everyday,
     fused,
     graphs,
     kernels,
@@ -22,6 +23,7 @@ from benchmarks.contests import (
 from benchmarks.harness import Contest
 
 CONTESTS: tuple[Contest, ...] = (
+    *everyday.CONTESTS,
     *fused.CONTESTS,
     *softmax.CONTESTS,
     *text.CONTESTS,

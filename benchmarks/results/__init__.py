@@ -56,6 +56,9 @@ def draw(contests: Sequence[Contest], path: Path = PICTURE, folder: Path = FOLDE
     found = {}
     for contest in contests:
         record = kept(contest, folder)
+        if record and contest.drawn is not None:
+            contest.drawn(record, path.with_name(f"benchmarks-{contest.name}.png"))
+            continue
         best = [heat.best_peer() for heat in record.heats] if record else []
         ratios = [peer.ratio for peer in best if peer is not None]
         if ratios:

@@ -1,6 +1,6 @@
 // Weighted Gram matrices [X, 1]^T diag(h_m) [X, 1] for several weightings h_m of the rows at once: the blocks
-// of Hessians. A task owns some rows of one matrix and goes over the data in order, so sums do not depend on
-// the number of threads.
+// of Hessians. A task owns some rows of one matrix, or a part of the data that the shapes alone define, and
+// goes over the data in order, so sums do not depend on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -29,9 +29,9 @@ class PaddedRows {
 
     // shift: what is subtracted from each feature, null for nothing
     template <class In>
-    void read(const DenseRows<In>& X, std::size_t first, const double* shift) {
-        n_rows = std::min(kRows, X.n_rows - first);
-        parallel_for((n_rows + kTile - 1) / kTile, 1.0 * n_rows * stride, [&](std::size_t tile) {
+    void read(const DenseRows<In>& X, std::size_t first, std::size_t last, const double* shift, bool alone) {
+        n_rows = std::min(kRows, last - first);
+        const auto read_tile = [&](std::size_t tile) {
             for (std::size_t r = tile * kTile; r < (tile + 1) * kTile; ++r) {
                 T* row = data_.get() + r * stride;
                 std::fill_n(row, stride, T{});
@@ -41,7 +41,10 @@ class PaddedRows {
                     row[j] = static_cast<T>(shift == nullptr ? x[j] : x[j] - shift[j]);
                 row[X.n_features] = T{1};
             }
-        });
+        };
+        const std::size_t n_tiles = (n_rows + kTile - 1) / kTile;
+        if (alone) return parallel_for(n_tiles, 1.0 * n_rows * stride, read_tile);
+        for (std::size_t tile = 0; tile < n_tiles; ++tile) read_tile(tile);
     }
     const T* row(std::size_t r) const { return data_.get() + r * stride; }
 
@@ -51,25 +54,25 @@ class PaddedRows {
     Buffer<T> data_;
 };
 
-// out (M, P, P), P = D + 1, += the Gram matrices of the weightings h (n, M), of X less a shift of its
-// features. The upper triangle is computed.
+// out (M, P, P), P = D + 1, += the upper triangles of the Gram matrices of rows first .. last - 1. alone: no
+// other thread has a part, so that bands may have threads.
 template <class T, class In>
-void add_weighted_grams(const DenseRows<In>& X, const double* h, std::size_t M, T* out,
-                        const double* shift = nullptr) {
+void add_grams_of(const DenseRows<In>& X, std::size_t first, std::size_t last, const double* h, std::size_t M,
+                  T* out, const double* shift, bool alone) {
     constexpr std::size_t kBand = 4 * kMostClasses;  // rows of a matrix that a task owns
+    constexpr std::size_t kRows = PaddedRows<T>::kRows;
     PaddedRows<T> rows(X.n_features);
     const std::size_t P = rows.width, n_bands = (P + kBand - 1) / kBand;
-    Buffer<T> weights(M * PaddedRows<T>::kRows);
-    for (std::size_t first = 0; first < X.n_rows; first += PaddedRows<T>::kRows) {
-        rows.read(X, first, shift);
+    Buffer<T> weights(M * kRows);
+    for (; first < last; first += kRows) {
+        rows.read(X, first, last, shift, alone);
         for (std::size_t m = 0; m < M; ++m)
-            for (std::size_t r = 0; r < PaddedRows<T>::kRows; ++r)
-                weights[m * PaddedRows<T>::kRows + r] =
-                    r < rows.n_rows ? static_cast<T>(h[(first + r) * M + m]) : T{};
-        parallel_for(M * n_bands, 1.0 * M * rows.n_rows * P * P, [&](std::size_t task) {
+            for (std::size_t r = 0; r < kRows; ++r)
+                weights[m * kRows + r] = r < rows.n_rows ? static_cast<T>(h[(first + r) * M + m]) : T{};
+        const auto add_band = [&](std::size_t task) {
             const std::size_t m = task / n_bands, begin = task % n_bands * kBand;
             const std::size_t end = std::min(begin + kBand, P);
-            const T* w = weights.get() + m * PaddedRows<T>::kRows;
+            const T* w = weights.get() + m * kRows;
             const std::size_t L = kLanes<T>, skipped = begin / L * L;  // columns left of the diagonal
             const Back<T> back(end - begin, Cut<T>(rows.stride), begin / L, rows.stride / L);
             Buffer<T> sums((end - begin) * back.stride()), G(kBand * kTile, false);
@@ -82,7 +85,33 @@ void add_weighted_grams(const DenseRows<In>& X, const double* h, std::size_t M, 
             for (std::size_t i = begin; i < end; ++i)
                 for (std::size_t j = i; j < P; ++j)
                     out[(m * P + i) * P + j] += sums[(i - begin) * back.stride() + j - skipped];
+        };
+        if (alone)
+            parallel_for(M * n_bands, 1.0 * M * rows.n_rows * P * P, add_band);
+        else
+            for (std::size_t task = 0; task < M * n_bands; ++task) add_band(task);
+    }
+}
+
+// out (M, P, P) += the Gram matrices of the weightings h (n, M), of X less a shift of its features. Small
+// matrices of many rows are summed by parts of the rows, which threads share; large ones by their bands.
+template <class T, class In>
+void add_weighted_grams(const DenseRows<In>& X, const double* h, std::size_t M, T* out,
+                        const double* shift = nullptr) {
+    constexpr std::size_t kSmall = 1 << 17, kMostParts = 16, kLeast = 4 * PaddedRows<T>::kRows;
+    const std::size_t P = X.n_features + 1, size = M * P * P;
+    const std::size_t rows_of_part = std::max(kLeast, (X.n_rows + kMostParts - 1) / kMostParts);
+    const std::size_t n_parts = size > kSmall ? 1 : (X.n_rows + rows_of_part - 1) / rows_of_part;
+    if (n_parts <= 1) {
+        add_grams_of(X, 0, X.n_rows, h, M, out, shift, true);
+    } else {
+        Buffer<T> sums(n_parts * size);
+        parallel_for(n_parts, 1.0 * X.n_rows * size, [&](std::size_t part) {
+            const std::size_t first = part * rows_of_part, last = std::min(first + rows_of_part, X.n_rows);
+            add_grams_of(X, first, last, h, M, sums.get() + part * size, shift, false);
         });
+        for (std::size_t part = 0; part < n_parts; ++part)
+            for (std::size_t i = 0; i < size; ++i) out[i] += sums[part * size + i];
     }
     for (std::size_t m = 0; m < M; ++m)
         for (std::size_t i = 0; i < P; ++i)

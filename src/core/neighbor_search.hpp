@@ -71,10 +71,7 @@ class BlockSearch {
             const float most = 1e30f;
             for (std::size_t c = 0; c < n_chunks; ++c) nearness[c] += std::min(box[c], most);
         }
-        for (std::size_t a = 0; a < count; ++a) {  // each query's own chunk first: it gives a good limit
-            one_[0] = a;
-            visit(seeds_[a], one_, 1);
-        }
+        visit_seeds(count);
         std::vector<std::size_t> order(n_chunks), active(count);
         std::iota(order.begin(), order.end(), std::size_t{0});
         std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -94,6 +91,21 @@ class BlockSearch {
     }
 
   private:
+    // Each query's own chunk first: it gives a good limit. Queries with the same one go together.
+    void visit_seeds(std::size_t count) {
+        std::vector<std::size_t> by_seed(count);
+        std::iota(by_seed.begin(), by_seed.end(), std::size_t{0});
+        std::sort(by_seed.begin(), by_seed.end(), [&](std::size_t a, std::size_t b) {
+            return seeds_[a] != seeds_[b] ? seeds_[a] < seeds_[b] : a < b;
+        });
+        for (std::size_t begin = 0; begin < count;) {
+            const std::size_t seed = seeds_[by_seed[begin]];
+            std::size_t end = begin + 1;
+            while (end < count && end - begin < kAtOnce && seeds_[by_seed[end]] == seed) ++end;
+            visit(seed, by_seed.data() + begin, end - begin);
+            begin = end;
+        }
+    }
     double reach(std::size_t a) const {
         const auto i = static_cast<std::size_t>(members_[a]);
         return p_.reach(norm, i, lists_[i].limit());
@@ -202,7 +214,6 @@ class BlockSearch {
     const Measure& measure_;
     NeighborList* lists_;
     const std::int64_t* members_ = nullptr;
-    std::size_t one_[1];
     std::vector<float> boxes_;
     std::vector<Probe> probes_;
     std::vector<std::size_t> seeds_;

@@ -41,6 +41,13 @@ struct Sums {
     }
 };
 
+// One to three numbers, and zeros.
+template <class T>
+NL_INLINE Four first(const T* x, std::size_t n) {
+    const auto at = [&](std::size_t i) { return i < n ? static_cast<double>(x[i]) : 0.0; };
+    return Four{at(0), at(1), at(2), 0.0};
+}
+
 // The sum of term(x_j, q_j) over all features. A partial sum above `enough` ends it early: sums only grow.
 template <class Join, class T, class U, class Term>
 double sum(const T* x, const U* q, std::size_t d, const Term& term, double enough) {
@@ -57,10 +64,11 @@ double sum(const T* x, const U* q, std::size_t d, const Term& term, double enoug
             if (partial > enough) return partial;
         }
     }
-    for (std::size_t l = 0; j < d; ++j, ++l) {
-        const Four a = {static_cast<double>(x[j])}, b = {static_cast<double>(q[j])};
-        Four& at = sums.s[l / 4];
-        at[l % 4] = Join::join(at[l % 4], term(a, b)[0]);
+    for (std::size_t v = 0; j < d; ++v, j += 4) {  // terms of absent features are 0 and change nothing
+        const std::size_t left = d - j;
+        const Four a = left < 4 ? first(x + j, left) : four(x + j);
+        const Four b = left < 4 ? first(q + j, left) : four(q + j);
+        sums.s[v] = Join::join(sums.s[v], term(a, b));
     }
     return sums.template total<Join>();
 }

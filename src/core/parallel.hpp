@@ -19,10 +19,14 @@ inline std::atomic<int> thread_limit{1};  // set from Python (nearline.set_num_t
 // Ctrl-C.
 void check_interrupt();
 
+// Operations below which a job is not worth a thread: starting and joining one takes as long as some 1e5 of
+// them on an idle machine, and many times that where other work has to make room for it.
+constexpr double kWorthThreads = 2e6;
+
 // work: rough number of arithmetic operations in all; small jobs are not worth a thread.
 template <class Task>
 void parallel_for(std::size_t n_tasks, double work, const Task& task) {
-    std::size_t n_threads = work < 3e5 ? 1 : static_cast<std::size_t>(thread_limit.load());
+    std::size_t n_threads = work < kWorthThreads ? 1 : static_cast<std::size_t>(thread_limit.load());
     if (n_threads > n_tasks) n_threads = n_tasks;
     std::atomic<std::size_t> next{0};
     std::atomic<bool> failed{false};

@@ -19,7 +19,8 @@ from nearline._parallel.tiles import groups, map_tiles, slices
 from nearline.neighbors.embeddings import EPS, Embedding, square_lengths
 
 SINGLE = 2.0**-24 * 1.01
-TILE, RUNS = 256, 16  # rows that are mapped together, and runs of tiles that share their memory
+TILE, RUNS = 256, 16  # rows that are mapped together at most, and runs of tiles that share their memory
+CACHED = 2**17  # numbers of a tile: so many that the steps of a map find it in the cache
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,10 @@ class Vectors:
     def empty(cls, n: int, r: int, r2: int) -> "Vectors":
         v, more = (np.empty((n, padded(width)), dtype=np.float32) for width in (r, r2))
         return cls(v, np.empty(n, dtype=np.float32), np.empty(n), more, np.empty(n))
+
+    def take(self, numbers: Array) -> "Vectors":
+        """Those of some rows."""
+        return Vectors(*(getattr(self, name)[numbers] for name in self.__dataclass_fields__))
 
     def put(self, tile: slice, part: "Vectors") -> None:
         """Write those of a tile of rows."""
@@ -78,10 +83,11 @@ class Bounds(ABC):
     def of(self, X: Array) -> Vectors:
         """v of many rows, a tile at a time."""
         out = Vectors.empty(len(X), self.r, self.r2)
-        runs = groups(slices(len(X), TILE), RUNS) if len(X) else []
+        rows = min(TILE, max(16, CACHED // max(X.shape[1], 1)))
+        runs = groups(slices(len(X), rows), RUNS) if len(X) else []
 
         def run(tiles: Sequence[slice]) -> None:
-            buffer = np.empty((TILE, X.shape[1]))  # once: fresh memory costs as much as the work
+            buffer = np.empty((rows, X.shape[1]))  # once: fresh memory costs as much as the work
             for tile in tiles:
                 A = buffer[: tile.stop - tile.start]
                 A[...] = X[tile]

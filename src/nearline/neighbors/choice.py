@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SAMPLE, PROBES = 1536, 48  # rows and pseudo-queries that stand for all
 LONGEST = 128  # coordinates: more cost more to make than they save
-FEWEST = 256  # rows below which no filter pays
+FEWEST = 64  # rows below which no filter pays
 FEW = 3072  # rows below which looking for principal coordinates costs more than they save
 # Where all values are below these, squares or differences vanish in float32, and the filter excludes nothing.
 VANISHING_SQUARES, VANISHING = 1e-17, 1e-35

@@ -1,6 +1,6 @@
 """Exact search of dense rows: packed behind lower bounds, or measured one and all."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -73,6 +73,12 @@ class Probes:
         blocks = np.empty(len(Q), dtype=np.int64)
         _core.tree_order(vectors.v, min(bounds.r, TREE_COORDINATES), BLOCK, blocks)
         return cls(vectors, blocks, bounds.bases(Q), bounds.scale, (Q.shape[1] + 64.0) * 2.0**-52)
+
+    def lots(self, size: int) -> "list[tuple[Array, Probes]]":
+        """Numbers of at most ``size`` queries that stand together, and their probes."""
+        numbers = [self.blocks[part] for part in slices(len(self.blocks), size)]
+        return [(lot, replace(self, vectors=self.vectors.take(lot), blocks=np.arange(len(lot)), bases=self.bases[lot]))
+                for lot in numbers]  # fmt: skip
 
 
 def scan(
@@ -165,13 +171,14 @@ class Dense(Backend):
             return Found.join(
                 [self._measured(q[part], wanted.of(part)) for part in steps(parts or [slice(0)])]
             )
-        size = at_a_time(len(self._X), self.bounds.r + 8)
-        if len(q) <= size:
-            return self._filtered([q], [wanted])[0]
-        order = Probes.of(q, self.bounds).blocks  # in which those that stand together are near each other
-        lots = [order[part] for part in slices(len(q), size)]
-        found = self._filtered([q[lot] for lot in lots], [wanted.of(lot) for lot in lots])
-        return Found.join(found).take(np.argsort(order))
+        probes = Probes.of(q, self.bounds)
+        if len(q) <= (size := at_a_time(len(self._X), self.bounds.r + 8)):
+            return self._filtered([q], [wanted], [probes])[0]
+        lots = probes.lots(size)
+        found = self._filtered(
+            [q[lot] for lot, _ in lots], [wanted.of(lot) for lot, _ in lots], [of for _, of in lots]
+        )
+        return Found.join(found).take(np.argsort(probes.blocks))
 
     def _measured(self, q: Array, wanted: Wanted) -> Found:
         """One and all."""
@@ -179,14 +186,14 @@ class Dense(Backend):
         search.scan_all(self.rows, self.sizes, wanted.others)
         return finish(search, len(q))
 
-    def _filtered(self, queries: list[Array], wanted: list[Wanted]) -> list[Found]:
+    def _filtered(self, queries: list[Array], wanted: list[Wanted], probes: list[Probes]) -> list[Found]:
         """Of each lot of queries what the filter leaves over."""
         assert self.bounds is not None
         searches = [begin(self.metric, w, q, *self._bytes(q)) for q, w in zip(queries, wanted, strict=True)]
         for slab in self._slabs:
             kept = self._filter or Filter.of(self._X[slab], self.bounds, slab.start)
-            for search, q, w in steps(list(zip(searches, queries, wanted, strict=True))):
-                scan(search, self.rows, self.sizes, w.others, kept, Probes.of(q, self.bounds))
+            for search, w, of in steps(list(zip(searches, wanted, probes, strict=True))):
+                scan(search, self.rows, self.sizes, w.others, kept, of)
         return [finish(search, len(q)) for search, q in zip(searches, queries, strict=True)]
 
     def _bytes(self, q: Array) -> tuple[Array, Array]:

@@ -37,6 +37,14 @@ class Method(ABC, Generic[R]):
         """Whether every step is meant to lower the risk, so that a long halt means the end of precision."""
         return False
 
+    @property
+    def caution(self) -> float:
+        """What the gap should seem to be before it is certified, in units of what is allowed.
+
+        Where steps square the error, one more costs little and leaves nothing to improve.
+        """
+        return 1.0
+
     @abstractmethod
     def refuses(self, risk: R) -> str | None:
         """Why this solver cannot serve the risk and which one can, or None if it can."""
@@ -188,7 +196,7 @@ def loop(
             raise np.linalg.LinAlgError("The risk at W = 0 is not a number.")
         state = chosen.start(risk, start, goal)
         trace, iterates = [state.point.value], [state.point.params.copy()] if keep else []
-        watch = Certifier(risk, goal, state.point, descends=chosen.descends)
+        watch = Certifier(risk, goal, state.point, descends=chosen.descends, caution=chosen.caution)
         done, n_iter = watch.check(state, 0, False), 0
         while not done and n_iter < limit:
             checkpoint()

@@ -19,7 +19,9 @@ class Certifier:
     Whatever a solver computes in, gap and gradient are those of the parameters that the user gets, in float64.
     """
 
-    def __init__(self, risk: Objective, goal: Goal, start: Point, *, descends: bool = False) -> None:
+    def __init__(
+        self, risk: Objective, goal: Goal, start: Point, *, descends: bool = False, caution: float = 1.0
+    ) -> None:
         self.risk, self.goal, self.point = risk, goal, start
         self.gap: float | None = None
         self.gradient_test: float | None = None
@@ -29,7 +31,7 @@ class Certifier:
         self.rounds = risk.precision != np.float64  # whether parameters lose digits when they are delivered
         self.delivered = not self.rounds  # whether the point is what the user gets
         self.lost = 0  # points that rounding has spoiled
-        self.caution = 1.0  # what the next point's gap should be, in units of what is allowed
+        self.caution = caution  # what the next point's gap should be, in units of what is allowed
         self.has_gap = risk.has_gap
 
     def check(self, state: State, n_iter: int, last: bool) -> bool:

@@ -31,6 +31,10 @@ class BlockNewton(Solver):
     def descends(self) -> bool:
         return True
 
+    @property
+    def caution(self) -> float:
+        return 1e-3
+
     def refuses(self, risk: Risk) -> str | None:
         reason = needs_gradient(risk, self.name) or needs_elastic(risk, self.name)
         if reason is not None:

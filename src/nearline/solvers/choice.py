@@ -56,6 +56,8 @@ RULES: dict[str, Solver] = {rule.name: rule for rule in (PerceptronRule(),)}
 WEAK = 2.0  # alpha times the rows' weight, up to which sweeps over the dual of a hinge crawl
 LITTLE = 3e7  # multiplications for the Hessian's blocks, up to which Newton's steps are fastest
 FEW_UNKNOWNS = 1000  # whose Hessian a block sends as soon as a few gradients
+MORE = 5.0  # times as many where rows drop out (hinges): gradients there need many more steps
+TALL = 3.0  # rows for each feature, up to which sweeps over the dual of such a loss are faster than gradients
 FEW_STEPS = 8  # of such sweeps, after which another solver goes on
 
 
@@ -70,7 +72,9 @@ def preference(risk: Risk, relative_to: str = "risk") -> list[Solver]:
     # end (logistic) beside a bias: no row is ever done, and they must close in on it step by step.
     wide = risk.sparse and risk.n_features > MOST_SPARSE_FEATURES
     sweeps = wide and (not risk.bias or not risk.loss.own.endless)
-    newton = ["block-newton"] * (_block_work(risk) <= LITTLE)
+    ends = not risk.loss.own.endless
+    newton = ["block-newton"] * (_block_work(risk) <= LITTLE * (MORE if ends else 1.0))
+    sweeps = sweeps or (ends and not risk.sparse and risk.n_rows <= TALL * risk.n_features)
     smooth = (
         "closed-form",
         *newton,

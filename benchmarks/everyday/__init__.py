@@ -1,0 +1,1 @@
+"""The sizes most people have: every estimator that scikit-learn has too, on tables of many shapes."""
