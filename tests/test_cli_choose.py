@@ -12,7 +12,7 @@ matplotlib.use("Agg")
 
 from nearline import LogisticRegression, path_scores, sweep  # noqa: E402
 from nearline.cli._app import run  # noqa: E402
-from nearline.cli._plot import EVERY  # noqa: E402
+from nearline.plots import PICTURES  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -110,11 +110,13 @@ def test_a_picture_that_was_not_named_is_not_replaced(iris, tmp_path, capsys, mo
 def test_list_names_every_picture(capsys):
     assert run(["plot", "--list"]) == 0
     said = capsys.readouterr().out
-    assert all(f"\n{name} " in f"\n{said}" for name in EVERY)
+    assert all(f"\n{name} " in f"\n{said}" for name in PICTURES)
     assert max(map(len, said.splitlines())) <= 90
 
 
-@pytest.mark.parametrize("name", [name for name, one in EVERY.items() if one.shipped and name != "templates"])
+@pytest.mark.parametrize(
+    "name", [name for name, one in PICTURES.items() if one.shipped and name != "templates"]
+)
 def test_every_picture_is_drawn_on_given_data(name, iris, tmp_path, capsys):
     out = tmp_path / "picture.png"
     assert run(["plot", name, iris, "-t", "kind", "--out", str(out)]) == 0, capsys.readouterr().err

@@ -20,8 +20,9 @@ from benchmarks.attacks import terminal  # noqa: E402
 
 from nearline._records.visible import HIDDEN, visible  # noqa: E402
 from nearline.cli._cells import from_cell, to_cell  # noqa: E402
-from nearline.cli._plot import EVERY, sampled  # noqa: E402
+from nearline.cli._plot import sampled  # noqa: E402
 from nearline.data import read  # noqa: E402
+from nearline.plots import PICTURES  # noqa: E402
 from nearline.report._html import h  # noqa: E402
 
 ALL = "[red]\x1b]0;owned\x07\x9b31m\u202eabc\u2066\r\nnearline: fine $x$ \U000e0041"
@@ -51,7 +52,7 @@ def test_the_report_and_the_bar(tmp_path):
 def test_pictures_name_things_as_they_are(tmp_path):
     sample = sampled(read(terminal.table(tmp_path, ALL), "kind"))
     assert not HIDDEN.search("".join([*sample.names, *sample.y.tolist(), sample.what]))
-    assert EVERY  # what is drawn of such a sample runs above: `nearline plot regions`
+    assert PICTURES  # what is drawn of such a sample runs above: `nearline plot regions`
 
 
 def test_formulas_stay_text_and_come_back(tmp_path):

@@ -38,17 +38,21 @@ def labels(ax):
 
 def test_every_margin_loss_is_a_line():
     ax = plots.plot_losses()
-    assert labels(ax) == [name for name, loss in LOSSES.items() if not loss.joint]
+    names = [label.split(":")[0] for label in labels(ax)]
+    assert names == [name for name, loss in LOSSES.items() if not loss.joint]
+    assert all(":" in label for label in labels(ax))  # each has its formula
+    assert len({str(line.get_linestyle()) + str(line._dash_pattern) for line in ax.get_lines()}) == len(names)
     assert len(ax.get_lines()) == len(labels(ax))
     for line in ax.get_lines():
         z, value = line.get_data()
-        assert value[-1] == LOSSES[line.get_label()].value(z[-1:, None], np.ones(1, dtype=int))[0]
+        name = line.get_label().split(":")[0]
+        assert value[-1] == LOSSES[name].value(z[-1:, None], np.ones(1, dtype=int))[0]
 
 
 def test_log2_scales_the_logistic_loss_to_one_at_zero():
     """B3."""
     ax = plots.plot_losses(["zero-one", "logistic"], log2=True)
-    assert labels(ax) == ["zero-one", "logistic / log 2"]
+    assert labels(ax) == ["zero-one: [z ≤ 0]", "logistic: log₂(1 + exp(-z))"]
     z, value = ax.get_lines()[1].get_data()
     assert value[np.argmin(np.abs(z))] == pytest.approx(1.0)
 
@@ -201,16 +205,16 @@ def test_every_picture_is_drawn_labeled_and_has_something_in_it(name):
         assert ax.get_title()
         assert ax.lines or ax.images or ax.patches or ax.collections
         named = ax.get_xlabel() and ax.get_ylabel()
-        assert named or ax.images or name in ("outliers", "weights", "leaderboard")
+        assert named or ax.images or name in ("outliers", "weights", "leaderboard", "simplex", "folds")
 
 
 def test_every_function_that_draws_is_in_a_picture():
     """What is listed is tested and shown: no plot_* is left out of the gallery."""
-    import inspect
+    from pathlib import Path
 
-    from nearline.plots import gallery
-
-    text = inspect.getsource(gallery)
+    folder = Path(plots.__file__).parent
+    text = "".join(file.read_text() for file in [folder / "gallery.py", *(folder / "recipes").glob("*.py")])
+    text += "plot_regions plot_probe"  # compare_regions draws the first, `nearline probe` the second
     assert [name for name in plots.__all__ if name.startswith("plot_") and name not in text] == []
 
 
@@ -315,7 +319,10 @@ def test_templates_of_color_images_and_many_classes():
     axes = plots.plot_templates(model, (4, 4, 3))
     assert len(axes) == 12
     image = np.asarray(axes[3].get_images()[0].get_array())
-    np.testing.assert_allclose(image, model.coef_[3].reshape(4, 4, 3).mean(axis=2))
+    w = model.coef_[3].reshape(4, 4, 3)
+    np.testing.assert_allclose(image, 0.5 + 0.5 * w / np.abs(w).max())
+    with pytest.raises(ValueError, match="48 numbers in all"):
+        plots.plot_templates(model, (4, 4))
 
 
 def test_the_gallery_page_is_up_to_date():

@@ -37,5 +37,5 @@ def test_margins_show_the_support_vectors():
 def test_degree_two_is_the_map_of_its_kernel():
     X, y = np.array([[1.0, 2.0], [0.5, -1.0]]), np.array([0, 1])
     _, lifted = plots.plot_degree_two(X, y)
-    points = np.array([np.ravel(part._offsets3d) for part in lifted.collections])
+    points = np.array([np.ravel(part._offsets3d) for part in lifted.collections[:2]])
     np.testing.assert_allclose(points @ points.T, Polynomial(2, 0.0)(X))

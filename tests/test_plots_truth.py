@@ -14,7 +14,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
 from nearline import KNeighborsClassifier, plots  # noqa: E402
-from nearline.plots import gallery  # noqa: E402
+from nearline.plots.recipes import contests  # noqa: E402
 from nearline.plots.samples import Sample  # noqa: E402
 
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
@@ -96,8 +96,8 @@ def test_cells_have_the_colors_of_their_own_class():
 
 def test_what_is_said_of_tested_rows_is_what_scikit_learn_says(monkeypatch):
     sample = plots.PICTURES["confusion"].shipped()
-    result = gallery._tested(sample)
-    monkeypatch.setattr(gallery, "_tested", lambda _: result)
+    result = contests._tested(sample)
+    monkeypatch.setattr(contests, "_tested", lambda _: result)
     truth, p = result.classes[result.codes], result.predictions.probabilities()
     called = result.classes[result.predictions.labels]
     texts = [int(text.get_text()) for text in plots.PICTURES["confusion"](sample).texts]

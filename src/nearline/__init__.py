@@ -46,6 +46,8 @@ _HOMES = {
     "KernelScore": "nearline.scores",
     "LinearScore": "nearline.scores",
     "decide": "nearline.decision",
+    "Convexity": "nearline.decision",
+    "convex_regions": "nearline.decision",
     "get_num_threads": "nearline._parallel.threads",
     "num_threads": "nearline._parallel.threads",
     "set_num_threads": "nearline._parallel.threads",

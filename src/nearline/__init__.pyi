@@ -4,6 +4,8 @@ from nearline._parallel.threads import num_threads as num_threads
 from nearline._parallel.threads import set_num_threads as set_num_threads
 from nearline._records.explanation import Contributions as Contributions
 from nearline._records.explanation import Explanation as Explanation
+from nearline.decision import Convexity as Convexity
+from nearline.decision import convex_regions as convex_regions
 from nearline.decision import decide as decide
 from nearline.estimators import BernoulliNB as BernoulliNB
 from nearline.estimators import ESTIMATORS as ESTIMATORS

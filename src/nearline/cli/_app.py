@@ -263,7 +263,7 @@ def probe(
 
 
 @app.command(
-    epilog="Example:  nearline plot regions iris.csv --target species --columns petal_length,petal_width"
+    epilog="Example:  nearline plot regions iris.csv --target species --columns petal_length,petal_width --model knn --k 3"
 )
 def plot(
     name: Annotated[str | None, typer.Argument(help="which picture")] = None,
@@ -275,6 +275,11 @@ def plot(
     read: Read = None,
     bins: Bins = None,
     classes: Classes = False,
+    model: Annotated[str | None, typer.Option(help="knn, logistic, svm, perceptron, lda, ...")] = None,
+    k: Annotated[int | None, typer.Option(help="neighbors")] = None,
+    metric: Annotated[str | None, typer.Option(help="l2, l1, l-infinity, cosine, ...")] = None,
+    alpha: Annotated[float | None, typer.Option(help="strength of the penalty")] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="shade by probability")] = False,
     out: Picture = None,
     force: Force = False,
     list_: Annotated[bool, typer.Option("--list", help="name all pictures")] = False,
@@ -285,7 +290,8 @@ def plot(
 
     _without_a_screen()
     reading = Reading.of(target, labels, columns, drop, read, bins, classes)
-    run_plot(name, data, reading, out, force, list_)
+    settings = {"model": model, "k": k, "metric": metric, "alpha": alpha, "proba": proba}
+    run_plot(name, data, reading, out, force, list_, settings)
 
 
 @app.command(epilog="Example:  nearline demo --out out")

@@ -11,39 +11,37 @@ from nearline.cli._errors import UsageError
 from nearline.cli._output import check_file
 from nearline.cli._reading import Reading, rows_of, show
 from nearline.data import Table
-from nearline.plots import PICTURES, Picture, Sample
-from nearline.plots.gallery import in_the_plane, noted
-from nearline.plots.samples import iris
-from nearline.plots.voronoi import plot_voronoi
+from nearline.plots import PICTURES, Sample
 from nearline.representations import representations
 
 ENDINGS = (".png", ".svg", ".pdf", ".jpg")
 
 
-def _voronoi(sample: Sample) -> Any:
-    flat, names = in_the_plane(sample.flat())
-    ax = plot_voronoi(flat.X, flat.y, units=flat.units)
-    ax.set(xlabel=names[0], ylabel=names[1])
-    return noted(ax, flat)
-
-
-EVERY: dict[str, Picture] = PICTURES | {
-    "voronoi": Picture("cells of the nearest neighbor and the boundary between classes", _voronoi, iris)
-}
-
-
 def run_plot(
-    name: str | None, data: Path | None, reading: Reading, out: Path | None, force: bool, listed: bool
+    name: str | None,
+    data: Path | None,
+    reading: Reading,
+    out: Path | None,
+    force: bool,
+    listed: bool,
+    settings: dict[str, Any],
 ) -> None:
-    """Draw a picture into a file, or list them."""
+    """Draw a picture into a file, or list them. ``settings``: what a slide says, None where it says nothing."""
     if listed or name is None:
-        width = max(map(len, EVERY))
-        print("\n".join(f"{one:<{width}}  {picture.about}" for one, picture in EVERY.items()))
+        width = max(map(len, PICTURES))
+        print("\n".join(f"{one:<{width}}  {picture.about}" for one, picture in PICTURES.items()))
         return
-    if name not in EVERY:
-        near = get_close_matches(name, EVERY, n=1)
+    if name not in PICTURES:
+        near = get_close_matches(name, PICTURES, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise UsageError(f"There is no picture {name!r}.{hint} 'nearline plot --list' shows all.")
+    said = {key: value for key, value in settings.items() if value not in (None, False)}
+    lacking = [key for key in said if key not in PICTURES[name].takes]
+    if lacking:
+        taken = ", ".join(f"--{key}" for key in PICTURES[name].takes) or "none of them"
+        raise UsageError(
+            f"Picture {name!r} has no --{lacking[0]}: of --model, --k and so on it takes {taken}."
+        )
     place = out or Path(f"{name}.png")
     check_ending(place)
     import matplotlib as mpl
@@ -52,7 +50,7 @@ def run_plot(
     check_file(place, named=out is not None, force=force)  # what is wrong with the data is said first
     sample = None if table is None else sampled(table)
     with mpl.rc_context({"text.parse_math": False}):  # a dollar in a name is a dollar
-        saved(EVERY[name](sample), place)
+        saved(PICTURES[name](sample, **said), place)
     print(f"picture: {visible(place)}")
 
 

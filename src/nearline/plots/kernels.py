@@ -7,8 +7,9 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline._records.visible import visible
 from nearline.kernels import as_kernel
+from nearline.plots.regions import grid
 from nearline.plots.samples import Units
-from nearline.plots.style import COLORS, pyplot, scatter
+from nearline.plots.style import COLORS, look, pyplot, scatter
 from nearline.plots.style import axes as one_of
 
 
@@ -93,9 +94,9 @@ def plot_kernel_margins(
     low, high = X.min(axis=0), X.max(axis=0)
     low, high = low - 0.12 * (high - low), high + 0.12 * (high - low)
     x0, x1 = (np.linspace(low[j], high[j], steps) for j in (0, 1))
-    grid = np.stack(np.meshgrid(x0, x1), axis=-1).reshape(-1, 2)
+    points = np.stack(np.meshgrid(x0, x1), axis=-1).reshape(-1, 2)
     for ax, (title, model) in zip(axes, models.items(), strict=True):
-        f = model.decision_function(units.off(grid)).reshape(steps, steps)
+        f = model.decision_function(units.off(points)).reshape(steps, steps)
         ax.contourf(x0, x1, f, levels=[-np.inf, 0.0, np.inf], colors=COLORS[:2], alpha=0.13)
         styles = ["--", "-", "--"]
         ax.contour(x0, x1, f, levels=[-1.0, 0.0, 1.0], colors="#333333", linestyles=styles, linewidths=1.1)
@@ -111,7 +112,8 @@ def plot_kernel_margins(
 def plot_degree_two(X: Any = None, y: Any = None, *, axes: Any = None) -> Any:
     """Circles in the plane, and the same points at (x1^2, sqrt(2) x1 x2, x2^2), where a plane divides them.
 
-    Inner products there are (x . x')^2: the polynomial kernel of degree 2 with offset 0.
+    Inner products there are (x . x')^2: the polynomial kernel of degree 2 with offset 0. The plane is that of a linear SVM of
+    two classes; left is where it meets the points of the plane below, an ellipse.
 
     Examples
     --------
@@ -122,6 +124,10 @@ def plot_degree_two(X: Any = None, y: Any = None, *, axes: Any = None) -> Any:
     if X is None:
         X, y = _circles()
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
+    if X.ndim != 2 or X.shape[1] != 2 or len(X) != len(y):
+        raise ValueError(
+            f"The map of degree 2 is drawn of two features, X has the shape {X.shape}: choose two columns."
+        )
     classes = np.unique(y)
     if axes is None:
         figure = pyplot().figure(figsize=(8.6, 4.0), layout="constrained")
@@ -129,12 +135,37 @@ def plot_degree_two(X: Any = None, y: Any = None, *, axes: Any = None) -> Any:
     flat, lifted = axes
     scatter(flat, X, y, classes)
     flat.set(aspect="equal", xlabel="x1", ylabel="x2", title="x")
-    phi = np.column_stack([X[:, 0] ** 2, np.sqrt(2.0) * X[:, 0] * X[:, 1], X[:, 1] ** 2])
+    phi = _lifted(X)
     for i, label in enumerate(classes):
-        lifted.scatter(*phi[y == label].T, color=COLORS[i], s=14, label=visible(label), depthshade=False)
+        mark = look(i, len(classes)) | {"s": 14, "label": visible(label), "depthshade": False}
+        lifted.scatter(*phi[y == label].T, **mark)
+    if len(classes) == 2:
+        _divide(flat, lifted, X, phi, y)
     lifted.set(xlabel="x1²", ylabel="√2 x1 x2", zlabel="x2²", title="(x1², √2 x1 x2, x2²)")
     lifted.view_init(elev=16, azim=-60)
     return axes
+
+
+def _lifted(X: Array) -> Array:
+    """(x1^2, sqrt(2) x1 x2, x2^2)."""
+    return np.column_stack([X[:, 0] ** 2, np.sqrt(2.0) * X[:, 0] * X[:, 1], X[:, 1] ** 2])
+
+
+def _divide(flat: Any, lifted: Any, X: Array, phi: Array, y: Array) -> None:
+    """The plane of a linear SVM among the lifted points, and the curve that it is in the plane of the features."""
+    from nearline.estimators import LinearSVM
+
+    model = LinearSVM(alpha=1e-4).fit(phi, y)
+    w, b = model.coef_[0].astype(np.float64), float(model.intercept_[0])
+    grids, points = grid(X, 120)
+    f = (_lifted(points) @ w + b).reshape(grids[0].shape)
+    if f.min() < 0 < f.max():
+        flat.contour(*grids, f, levels=[0.0], colors="black", linewidths=1.4)
+    if abs(w[2]) > 1e-9 * np.abs(w).max():
+        across = np.meshgrid(*[np.linspace(phi[:, j].min(), phi[:, j].max(), 12) for j in (0, 1)])
+        up = -(w[0] * across[0] + w[1] * across[1] + b) / w[2]
+        up[(up < phi[:, 2].min()) | (up > phi[:, 2].max())] = np.nan
+        lifted.plot_surface(*across, up, color="0.5", alpha=0.3, linewidth=0)
 
 
 def _circles(n: int = 120) -> tuple[Array, Array]:

@@ -1,48 +1,16 @@
-"""Pictures of losses, solvers and linear models."""
+"""Pictures of solvers and linear models."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, softmax
 
 from nearline._arrays.design import Array
 from nearline._records.visible import visible
-from nearline.losses import LOSSES
 from nearline.plots.style import axes as _axes
-from nearline.plots.style import pyplot as _pyplot
+from nearline.plots.style import panels as _panels
 from nearline.plots.style import style as _style
 from nearline.solvers import Solution
-
-
-def plot_losses(names: Iterable[str] | None = None, *, log2: bool = False, ax: Any = None) -> Any:
-    """Every margin loss as a function of z = y f; ``log2`` scales the logistic loss to pass through (0, 1).
-
-    Examples
-    --------
-    >>> from nearline.plots import plot_losses
-    >>> ax = plot_losses(["zero-one", "hinge"])
-    >>> [line.get_label() for line in ax.get_lines()]
-    ['zero-one', 'hinge']
-    """
-    ax = _axes(ax)
-    z = np.linspace(-2.5, 2.5, 501)
-    chosen = list(names) if names is not None else [name for name, loss in LOSSES.items() if not loss.joint]
-    for i, name in enumerate(chosen):
-        if name not in LOSSES or LOSSES[name].joint:
-            known = ", ".join(repr(other) for other, loss in LOSSES.items() if not loss.joint)
-            raise ValueError(f"{name!r} is no loss of the margin: choose among {known}.")
-        value = LOSSES[name].value(z[:, None], np.ones(len(z), dtype=int))
-        scaled = log2 and name == "logistic"
-        ax.plot(
-            z,
-            value / np.log(2.0) if scaled else value,
-            label=name + (" / log 2" if scaled else ""),
-            **_style(i),
-        )
-    ax.set(xlabel="margin  z = y f(x)", ylabel="loss", ylim=(-0.1, 4.0), title="Losses of the margin")
-    ax.legend(fontsize="small")
-    return ax
 
 
 def plot_objective(solutions: Mapping[str, Solution], *, ax: Any = None) -> Any:
@@ -154,31 +122,6 @@ def plot_path_scores(
     return ax
 
 
-def plot_sigmoid(*, ax: Any = None) -> Any:
-    """The sigmoid 1 / (1 + exp(-t)), and the softmax of two scores at their difference t: they are the same.
-
-    Examples
-    --------
-    >>> from nearline.plots import plot_sigmoid
-    >>> t, p = plot_sigmoid().get_lines()[0].get_data()
-    >>> float(p[len(t) // 2])  # at t = 0
-    0.5
-    """
-    ax = _axes(ax)
-    t, some = np.linspace(-7.0, 7.0, 281), np.linspace(-6.0, 6.0, 13)
-    ax.plot(t, expit(t), label="sigmoid σ(t) = 1 / (1 + exp(-t))", **_style(0))
-    pair = softmax(np.column_stack([0.3 * some, -0.7 * some]), axis=1)[:, 0]
-    ring = {"marker": "o", "linestyle": "none", "fillstyle": "none", "color": _style(1)["color"]}
-    ax.plot(some, pair, label="softmax of two scores, first class", **ring)
-    ax.axhline(0.5, color="0.7", linewidth=0.8, linestyle=":")
-    ax.axvline(0.0, color="0.7", linewidth=0.8, linestyle=":")
-    ax.set(
-        xlabel="t = f(x) = f₁(x) - f₂(x)", ylabel="probability", title="Sigmoid, and softmax of two scores"
-    )
-    ax.legend(fontsize="small", loc="upper left")
-    return ax
-
-
 def _by_class(model: Any) -> Array:
     """Weights (C, D); of two classes the first has the opposite signs."""
     W = np.asarray(model.coef_)
@@ -188,7 +131,8 @@ def _by_class(model: Any) -> Array:
 def plot_templates(model: Any, shape: tuple[int, ...], *, axes: Any = None) -> Any:
     """Each class's weights as an image: blue speaks for the class, red against it.
 
-    ``shape``: (height, width), or (height, width, channels), of which the mean over channels is drawn.
+    ``shape``: (height, width), or (height, width, 3) of images in color, whose weights are colors too: a channel is bright
+    where it speaks for the class, dark where it speaks against it, and gray is 0.
 
     Examples
     --------
@@ -199,22 +143,19 @@ def plot_templates(model: Any, shape: tuple[int, ...], *, axes: Any = None) -> A
     10
     """
     W = _by_class(model)
-    if axes is None:
-        across = min(len(W), 10)
-        down = -(-len(W) // across)
-        size = (1.3 * across, 1.7 * down)
-        axes = _pyplot().subplots(down, across, figsize=size, layout="constrained", squeeze=False)[1].ravel()
-        for ax in axes[len(W) :]:
-            ax.set_axis_off()
-        axes = axes[: len(W)]
-    for ax, w, label in zip(axes, W, model.classes_):
-        image = w.reshape(shape)
-        image = image.mean(axis=2) if image.ndim == 3 else image
+    if len(shape) not in (2, 3) or shape[2:] not in ((), (1,), (3,)) or int(np.prod(shape)) != W.shape[1]:
+        raise ValueError(
+            f"shape must be (height, width) or (height, width, 3) with {W.shape[1]} numbers in all, got {shape}."
+        )
+    for ax, w, label in zip(drawn := _panels(len(W), axes, size=(1.3, 1.7), across=10), W, model.classes_):
+        image = w.reshape(shape[:2]) if shape[2:] in ((), (1,)) else w.reshape(shape)
         limit = float(np.abs(image).max()) or 1.0
-        ax.imshow(image, cmap="RdBu", vmin=-limit, vmax=limit)
+        in_color = image.ndim == 3
+        how = {} if in_color else {"cmap": "RdBu", "vmin": -limit, "vmax": limit}
+        ax.imshow(0.5 + 0.5 * image / limit if in_color else image, **how)
         ax.set_title(visible(label), fontsize="medium")
         ax.set_axis_off()
-    return axes
+    return drawn
 
 
 def plot_weights(model: Any, names: Any = None, *, top: int = 8, axes: Any = None) -> Any:
@@ -236,15 +177,8 @@ def plot_weights(model: Any, names: Any = None, *, top: int = 8, axes: Any = Non
     # what all classes share (as the logarithms of naive Bayes do) decides nothing
     W = W - W.mean(axis=0) if len(model.coef_) > 1 else W
     labels = np.array([f"x{j}" for j in range(W.shape[1])] if names is None else names, dtype=object)
-    if axes is None:
-        across = min(len(W), 4)
-        down = -(-len(W) // across)
-        size = (2.7 * across, (0.9 + 0.2 * min(top, W.shape[1])) * down)
-        axes = _pyplot().subplots(down, across, figsize=size, layout="constrained", squeeze=False)[1].ravel()
-        for ax in axes[len(W) :]:
-            ax.set_axis_off()
-        axes = axes[: len(W)]
-    for ax, w, label in zip(axes, W, model.classes_):
+    size = (2.7, 0.9 + 0.2 * min(top, W.shape[1]))
+    for ax, w, label in zip(axes := _panels(len(W), axes, size=size), W, model.classes_):
         strongest = np.argsort(-np.abs(w), kind="stable")[:top]
         colors = [_style(int(w[j] < 0))["color"] for j in strongest]
         ax.barh(np.arange(len(strongest)), w[strongest], color=colors)

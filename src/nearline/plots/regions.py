@@ -64,13 +64,51 @@ def grid(places: Array, steps: int) -> tuple[tuple[Array, ...], Array]:
     return grids, np.column_stack([g.ravel() for g in grids])
 
 
-def paint(ax: Any, grids: tuple[Array, ...], codes: Array, n_classes: int) -> None:
-    """Each cell of a grid in the color of its class (contours would put a strip of class 1 between 0 and 2)."""
-    colors = pyplot().matplotlib.colors.ListedColormap([COLORS[i % len(COLORS)] for i in range(n_classes)])
+def paint(ax: Any, grids: tuple[Array, ...], codes: Array, classes: Array, sure: Array | None = None) -> None:
+    """Each cell of a grid in the color of its class (contours would put a strip of class 1 between 0 and 2).
+
+    Lines between the regions tell them apart without color; of more classes than colors, regions are named. ``sure``: the
+    probability of the class that is called, which shades it.
+    """
+    n = len(classes)
+    colors = pyplot().matplotlib.colors.ListedColormap([COLORS[i % len(COLORS)] for i in range(n)])
     half = [0.5 * (grid[-1, -1] - grid[0, 0]) / (len(grid) - 1) for grid in grids]
     sides = [side for grid, h in zip(grids, half) for side in (grid[0, 0] - h, grid[-1, -1] + h)]
-    look = {"cmap": colors, "vmin": -0.5, "vmax": n_classes - 0.5, "alpha": 0.25, "zorder": 0}
-    ax.imshow(codes, origin="lower", extent=sides, aspect="auto", interpolation="nearest", **look)
+    shade: Any = (
+        0.25 if sure is None else 0.05 + 0.55 * np.clip((sure - 1.0 / n) / (1.0 - 1.0 / max(n, 2)), 0, 1)
+    )
+    painted = {"cmap": colors, "vmin": -0.5, "vmax": n - 0.5, "alpha": shade, "zorder": 0}
+    ax.imshow(codes, origin="lower", extent=sides, aspect="auto", interpolation="nearest", **painted)
+    there = np.unique(codes)
+    for c in there if len(there) > 2 else there[1:]:
+        ax.contour(*grids, codes == c, levels=[0.5], colors="0.3", linewidths=0.7, zorder=1)
+    if sure is not None:
+        lines = {"levels": [0.5, 0.75, 0.95], "colors": "0.2", "linewidths": 0.6, "linestyles": ":"}
+        if np.ptp(sure) > 0 and (sure.min() < 0.95):
+            ax.clabel(ax.contour(*grids, sure, **lines), fontsize="x-small")
+    if n > len(COLORS):
+        _name_regions(ax, grids, codes, classes)
+
+
+def _name_regions(ax: Any, grids: tuple[Array, ...], codes: Array, classes: Array) -> None:
+    """The label of each class where its region is widest."""
+    from scipy.ndimage import distance_transform_edt
+
+    for c in np.unique(codes):
+        depth = distance_transform_edt(np.pad(codes == c, 1))[1:-1, 1:-1]
+        at = np.unravel_index(int(depth.argmax()), depth.shape)
+        place = float(grids[0][at]), float(grids[1][at])
+        ax.text(*place, visible(classes[c])[:12], fontsize="x-small", ha="center", va="center", zorder=4)
+
+
+def hatch(ax: Any, grids: tuple[Array, ...], unsettled: Array | None) -> None:
+    """Hatching over what votes leave open."""
+    if unsettled is None or not unsettled.any():
+        return
+    open_ = np.asarray(unsettled, dtype=float).reshape(grids[0].shape)
+    shown = ax.contourf(*grids, open_, levels=[0.5, 1.5], colors="none", hatches=["////"], zorder=1)
+    shown.set_edgecolor("0.35")
+    shown.set_linewidth(0.0)
 
 
 def plot_regions(
@@ -111,10 +149,8 @@ def plot_regions(
     rows = plane.up(points).astype(X.dtype if X.dtype.kind == "f" else np.float64)
     called = np.asarray(predict(rows))
     classes = np.union1d(np.unique(y), np.unique(called))  # a class may be called that no row is of
-    paint(ax, grids, np.searchsorted(classes, called).reshape(grids[0].shape), len(classes))
-    if ambiguous is not None:
-        unsettled = np.asarray(ambiguous(rows), dtype=float).reshape(grids[0].shape)
-        ax.contourf(*grids, unsettled, levels=[0.5, 1.5], colors="none", hatches=["///"])
+    paint(ax, grids, np.searchsorted(classes, called).reshape(grids[0].shape), classes)
+    hatch(ax, grids, None if ambiguous is None else np.asarray(ambiguous(rows)))
     scatter(ax, places, y, classes, 16.0)
     ax.set(xlabel=plane.names[0], ylabel=plane.names[1], title="Decision regions")
     return ax

@@ -146,3 +146,29 @@ def moons() -> Sample:
 
     X, y = make_moons(160, noise=0.2, random_state=0)
     return Sample(X, np.array(["upper", "lower"])[y], ["x1", "x2"], what="two moons")
+
+
+def petals() -> Sample:
+    """One column of two classes of the irises, which overlap."""
+    sample = _bundled("iris", [2], scale=False)
+    rows = sample.y != "setosa"
+    return Sample(sample.X[rows], sample.y[rows], sample.names, what="iris", columns=sample.X[rows])
+
+
+def setosa() -> Sample:
+    """Two classes of the irises that a line separates."""
+    sample = _bundled("iris", [2, 3], scale=False)
+    rows = sample.y != "virginica"
+    return Sample(sample.X[rows], sample.y[rows], sample.names, what="iris")
+
+
+def three_arms() -> Sample:
+    """Three classes around a middle where each wins against the next: votes of two-class machines go in a circle."""
+    rng, parts = np.random.default_rng(0), []
+    for turn in 0.5 * np.pi + 2.0 * np.pi * np.arange(3) / 3.0:
+        for angle, radius, n in ((turn, 3.0, 26), (turn + 1.83, 4.3, 12)):
+            place = radius * np.array([np.cos(angle), np.sin(angle)])
+            parts.append(place + 0.3 * rng.normal(size=(n, 2)))
+    return Sample(
+        np.vstack(parts), np.repeat(["first", "second", "third"], 38), ["x1", "x2"], what="three arms"
+    )

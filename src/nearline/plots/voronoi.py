@@ -4,19 +4,20 @@ from typing import Any
 
 import numpy as np
 
-from nearline._records.visible import visible
+from nearline.neighbors.metrics import as_metric
 from nearline.neighbors.voronoi import voronoi_edges
 from nearline.plots.samples import Units
-from nearline.plots.style import COLORS, axes
+from nearline.plots.style import axes, beside, scatter
 
 
-def plot_voronoi(X: Any, y: Any = None, ax: Any = None, *, units: Any = None) -> Any:
+def plot_voronoi(X: Any, y: Any = None, ax: Any = None, *, metric: Any = "l2", units: Any = None) -> Any:
     """Cells of 1-NN (thin), its decision boundary (thick) and the rows by class; without y the cells and the rows.
 
+    ``metric``: L2, whose edges are exact, or one whose edges are traced on a grid, see :func:`nearline.voronoi_edges`.
     ``units``: a :class:`nearline.plots.Units`, if cells are those of ``units.off(X)``, drawn as they lie in X.
     """
     units = Units() if units is None else units
-    edges = voronoi_edges(units.off(X), y)
+    edges = voronoi_edges(units.off(X), y, metric=metric)
     labeled, X = y is not None, np.asarray(X, dtype=np.float64)
     ax, y = axes(ax), np.asarray(y) if labeled else np.full(len(X), "rows")
     for decides, style in (
@@ -29,19 +30,16 @@ def plot_voronoi(X: Any, y: Any = None, ax: Any = None, *, units: Any = None) ->
         path[:, :2] = chosen
         label = "decision boundary" if decides and labeled else None
         ax.plot(*path.reshape(-1, 2).T, label=label, zorder=1 + decides, **style)
-    for i, name in enumerate(np.unique(y)):
-        rows = y == name
-        color = COLORS[i % len(COLORS)]
-        ax.scatter(
-            *X[rows].T, s=22, color=color, edgecolor="white", linewidth=0.5, label=visible(name), zorder=3
-        )
+    scatter(ax, X, y, np.unique(y), 22.0)
     (left, bottom), (right, top) = units.on(np.reshape(edges.frame, (2, 2)).T)
     across, up = np.broadcast_to(units.spread, 2)
+    name = as_metric(metric).plain()
+    by = "" if name.name == "l2" else f", metric {name!r}" if name.parts() else f", metric {name.name}"
     ax.set(
         xlim=(left, right),
         ylim=(bottom, top),
         aspect=float(across / up),  # as long up as across to who measures the distances
-        title=f"Cells{' and decision boundary' * labeled} of 1-NN",
+        title=f"Cells{' and decision boundary' * labeled} of 1-NN{by}",
     )
-    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    beside(ax)
     return ax
