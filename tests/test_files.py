@@ -121,14 +121,14 @@ def rows_for(representation):
     if representation.endswith("trees"):
         return [f"(S (NP {'abc'[c]}) (VP {'de'[i % 2]}))" for i, c in enumerate(CODES)]
     kernel = REPRESENTATIONS[representation].gives == "gram"
-    return TEXTS if kernel or representation in ("words", "characters") else X
+    return TEXTS if kernel or representation.startswith(("word", "characters")) else X
 
 
 @lru_cache
 def fold_of(representation):
     rows = rows_for(representation)
     way = REPRESENTATIONS[representation].adapted(rows)
-    numbers = way.transformer().fit_transform(rows)
+    numbers = way.transformer().fit_transform(rows, CODES)
     return Fold(numbers, CODES, None, numbers, np.arange(3), way.gives == "gram")
 
 

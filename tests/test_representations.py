@@ -27,6 +27,7 @@ from nearline.representations import (
     kind_of,
     representations,
 )
+from nearline.representations.ngrams import WordPairs, log_count_ratios
 from nearline.representations.numbers import AsNumbers, NormalRanks
 from nearline.representations.texts import Characters, Words, documents
 
@@ -179,6 +180,7 @@ def dense(X):
 
 CASES = [(name, r.name) for name, X in INPUTS.items() for r in representations(X, "thorough")]
 TRAIN = np.arange(N - 12)
+CODES = np.arange(N) % 3
 SPLITS = {
     "the last rows": (TRAIN, np.arange(N - 12, N)),
     "one row": (np.setdiff1d(np.arange(N), [17]), np.array([17])),
@@ -192,8 +194,8 @@ def test_a_fold_is_the_transformer_fitted_on_its_training_rows(given, name, spli
     X, (train, test) = INPUTS[given], SPLITS[split]
     representation = next(r for r in representations(X, "thorough") if r.name == name)
     fitted = representation.transformer()
-    expected = fitted.fit_transform(rows_of(X, train)), fitted.transform(rows_of(X, test))
-    got = representation.prepare(X).fold(train, test)
+    expected = fitted.fit_transform(rows_of(X, train), CODES[train]), fitted.transform(rows_of(X, test))
+    got = representation.prepare(X).fold(train, test, CODES[train])
     for mine, theirs, rows in zip(got, expected, (train, test)):
         assert mine.shape[0] == len(rows)
         assert type(mine) is type(theirs)
@@ -234,7 +236,8 @@ def test_input_is_left_alone_and_a_second_fold_is_the_same(given):
     before = content(X)
     for representation in representations(X, "thorough"):
         prepared = representation.prepare(X)
-        first, second = (prepared.fold(*SPLITS["shuffled"]) for _ in range(2))
+        train, test = SPLITS["shuffled"]
+        first, second = (prepared.fold(train, test, CODES[train]) for _ in range(2))
         for a, b in zip(first, second):
             np.testing.assert_array_equal(dense(a), dense(b))
     assert content(X) == before
@@ -499,11 +502,15 @@ def test_table_encoder_clones_pickles_and_sets_output():
 
 
 @pytest.mark.parametrize("min_df", [1, 2, 5])
-@pytest.mark.parametrize("kind", [Words, Characters])
+@pytest.mark.parametrize("kind", [Words, Characters, WordPairs])
 def test_texts_equal_scikit_learns_vectorizer(kind, min_df):
     """Same columns, in the same sorted order, and the same numbers."""
     texts, (train, test) = sentences(), SPLITS["the last rows"]
-    tokens = {} if kind is Words else {"analyzer": "char_wb", "ngram_range": kind().tokens["ngram_range"]}
+    tokens = {
+        Words: {},
+        Characters: {"analyzer": "char_wb", "ngram_range": (1, 5)},
+        WordPairs: {"ngram_range": (1, 2), "token_pattern": r"\w+"},
+    }[kind]
     peer = TfidfVectorizer(sublinear_tf=True, min_df=min_df, dtype=np.float32, **tokens)
     expected = peer.fit_transform([texts[i] for i in train]), peer.transform([texts[i] for i in test])
     got = kind(min_df=min_df).prepare(texts).fold(train, test)
@@ -512,6 +519,42 @@ def test_texts_equal_scikit_learns_vectorizer(kind, min_df):
         np.testing.assert_allclose(mine.toarray(), theirs.toarray(), rtol=1e-6, atol=0)
     names = kind(min_df=min_df).transformer().fit([texts[i] for i in train]).get_feature_names_out()
     assert names.tolist() == peer.get_feature_names_out().tolist() == sorted(peer.vocabulary_)
+
+
+def slow_ratio(present, codes, token):
+    """The largest |log-count ratio| of a token, by counting."""
+    found = []
+    for c in set(codes):
+        own = [row for row, code in zip(present, codes) if code == c]
+        others = [row for row, code in zip(present, codes) if code != c]
+        share = sum(map(sum, own)) / sum(map(sum, present))
+        p = (sum(row[token] for row in own) + 2 * share) / share
+        q = (sum(row[token] for row in others) + 2 * (1 - share)) / (1 - share)
+        found.append(abs(np.log(p / q)))
+    return max(found)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+def test_log_count_ratios_by_counting(n_classes):
+    rng = np.random.default_rng(n_classes)
+    present, codes = (rng.random((40, 12)) < 0.3).astype(int), rng.permutation(np.arange(40) % n_classes)
+    expected = [slow_ratio(present.tolist(), codes.tolist(), j) for j in range(12)]
+    np.testing.assert_allclose(log_count_ratios(csr_matrix(present), codes), expected, rtol=1e-12)
+    twice = log_count_ratios(csr_matrix(present), (codes + 1) % n_classes)  # names of classes do not matter
+    np.testing.assert_allclose(twice, expected, rtol=1e-12)
+
+
+def test_two_equal_classes_have_the_ratios_of_counts_with_one_added():
+    present = np.array([[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 1, 1]])  # four tokens in either class
+    p, q = present[:2].sum(axis=0) + 1, present[2:].sum(axis=0) + 1
+    expected = np.abs(np.log(p / q))
+    np.testing.assert_allclose(log_count_ratios(csr_matrix(present), np.array([0, 0, 1, 1])), expected)
+
+
+def test_ratios_without_labels_are_refused():
+    prepared = REPRESENTATIONS["word-pairs-ratios"].prepare(sentences())
+    with pytest.raises(ValueError, match="give the classes of the training rows"):
+        prepared.fold(TRAIN, np.array([50]))
 
 
 def test_rare_words_are_left_out_of_large_collections():
@@ -524,14 +567,15 @@ def test_short_strings_are_cut_into_characters_and_long_texts_into_words():
         return [r.name for r in representations([text] * 5, preset)]
 
     assert representations(["Kowalski"], "quick")[0].longest == 5
-    assert representations(["word " * 100], "thorough")[1].longest == 4
+    assert representations(["word " * 100], "thorough")[-1].longest == 4
     assert tried("Kowalski", "quick") == ["characters"]
     assert tried("acgtacgt", "default") == ["characters", "subsequences"]
     assert tried("(S (NP a) (VP b))", "default") == ["words", "subset-trees"]
     assert tried("who was the first", "quick") == ["words"]
-    assert tried("who was the first", "default") == ["words", "characters"]
-    assert tried("word " * 100, "default") == ["words"]
-    assert tried("word " * 100, "thorough") == ["words", "characters"]
+    pairs = ["word-pairs", "word-pairs-present", "word-pairs-ratios"]
+    assert tried("who was the first", "default") == ["words", "characters", *pairs]
+    assert tried("word " * 100, "default") == ["words", *pairs]
+    assert tried("word " * 100, "thorough") == ["words", *pairs, "characters"]
 
 
 @pytest.mark.parametrize("texts", [["", "", "", ""], ["cat", "dog", "cow", "hen"]])
@@ -574,7 +618,7 @@ def test_newsgroups(shared_data):
     with gzip.open(path, "rt") as lines:
         texts = [json.loads(line)["text"] for _, line in zip(range(1500), lines)]
     train, test = np.split(np.random.default_rng(0).permutation(1500), [1200])
-    (words,) = representations(texts)
+    (words,) = representations(texts, "quick")
     fitted = words.transformer()
     expected = fitted.fit_transform([texts[i] for i in train]), fitted.transform([texts[i] for i in test])
     for mine, theirs in zip(words.prepare(texts).fold(train, test), expected):

@@ -26,6 +26,7 @@ from nearline.representations.kernels import (
     Subsequences,
     SubsetTrees,
 )
+from nearline.representations.ngrams import PresentPairs, WeighedPairs, WordPairs
 from nearline.representations.numbers import AsIs, MaxAbs, Quantile, Standardized, UnitLength
 from nearline.representations.sparse import scale_of
 from nearline.representations.tables import MinMaxTable, QuantileTable, TableEncoder, TableRepresentation
@@ -61,6 +62,9 @@ REPRESENTATIONS: dict[str, Representation] = {
         QuantileTable(),
         Words(),
         Characters(),
+        WordPairs(),
+        PresentPairs(),
+        WeighedPairs(),
         Subsequences(),
         LongSubsequences(),
         Spectra(),
@@ -76,8 +80,8 @@ TRIED: dict[str, tuple[list[str], list[str], list[str]]] = {
     "table": (["table"], ["table-minmax"], ["table-quantile"]),
     "names": (["characters"], ["subsequences"], ["words", "subsequences-5", "spectrum"]),  # texts of one word
     "trees": (["words"], ["subset-trees"], ["partial-trees"]),  # bracketed
-    "phrases": (["words"], ["characters"], []),
-    "pages": (["words"], [], ["characters"]),
+    "phrases": (["words"], ["characters", "word-pairs", "word-pairs-present", "word-pairs-ratios"], []),
+    "pages": (["words"], ["word-pairs", "word-pairs-present", "word-pairs-ratios"], ["characters"]),
 }
 
 

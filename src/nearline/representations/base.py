@@ -16,8 +16,11 @@ class Prepared(ABC):
     """Rows after all that needs no look across rows: each fold goes on from here."""
 
     @abstractmethod
-    def fold(self, train: Array, test: Array) -> tuple[Any, Any]:
-        """Numbers of the training rows and of the rows left out, all that is fitted taken from the training rows."""
+    def fold(self, train: Array, test: Array, codes: Array | None = None) -> tuple[Any, Any]:
+        """Numbers of the training rows and of the rows left out, all that is fitted taken from the training rows.
+
+        ``codes`` are the classes of the training rows, for representations that learn from them.
+        """
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,8 @@ class Representation(ABC):
     reading: ClassVar[str] = (
         "rows"  # what is read of rows once for all representations that have the same word here
     )
-    gives: ClassVar[str] = "numbers"  # or "gram": values of a kernel with the training rows
+    # or "gram": values of a kernel with the training rows; "n-grams", "presence": very many sparse columns, for few families
+    gives: ClassVar[str] = "numbers"
 
     def chained(self, model: Any) -> list[tuple[str, Any]]:
         """What a final model consists of: first how rows become numbers, then the classifier."""

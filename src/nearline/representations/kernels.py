@@ -63,7 +63,7 @@ class Gram(Prepared):
         """k(x, x) of all rows."""
         return np.diagonal(self.K)
 
-    def fold(self, train: Array, test: Array) -> tuple[Any, Any]:
+    def fold(self, train: Array, test: Array, codes: Array | None = None) -> tuple[Any, Any]:
         return self.K[np.ix_(train, train)], self.K[np.ix_(test, train)]
 
 

@@ -139,7 +139,7 @@ class PreparedNumbers(Prepared):
     representation: "Numeric"
     largest: Array | None  # (n,) largest absolute value of each row, where some need float64
 
-    def fold(self, train: Array, test: Array) -> tuple[Any, Any]:
+    def fold(self, train: Array, test: Array, codes: Array | None = None) -> tuple[Any, Any]:
         rows, others = self.X[train], self.X[test]
         if self.largest is not None:
             dtype = _width(self.largest[train].max())

@@ -176,7 +176,7 @@ class PreparedTable(Prepared):
     columns: dict[str, Column]
     scale: str
 
-    def fold(self, train: Array, test: Array) -> tuple[Any, Any]:
+    def fold(self, train: Array, test: Array, codes: Array | None = None) -> tuple[Any, Any]:
         rows = {name: column.take(train) for name, column in self.columns.items()}
         encoding = Encoding.fit(rows, self.scale)
         others = {name: column.take(test) for name, column in self.columns.items()}

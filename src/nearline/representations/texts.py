@@ -115,6 +115,26 @@ def weighted(tf: csr_matrix, keep: Array, idf: Array) -> csr_matrix:
     return normalize(rows, copy=False)
 
 
+def known_tokens(rows: csr_matrix, min_df: int) -> tuple[Array, Array]:
+    """In how many training texts each token occurs, and whether these are enough."""
+    frequencies = np.bincount(rows.indices, minlength=rows.shape[1])
+    keep = frequencies >= min_df
+    if not keep.any():
+        raise ValueError(
+            f"No token occurs in {min_df} or more of the {rows.shape[0]} training texts: give longer or more "
+            "texts, or min_df=1."
+        )
+    return frequencies, keep
+
+
+def word_counts(texts: list[str], tokens: dict[str, Any]) -> csr_matrix:
+    """Of every token, columns in the order of the sorted tokens; one empty column if there is no token."""
+    try:
+        return CountVectorizer(dtype=np.int64, **tokens).fit_transform(Watched(texts))
+    except ValueError:  # no text has a token: this is refused by the folds, which know how to say it
+        return csr_matrix(np.zeros((len(texts), 1), dtype=np.int64))
+
+
 @dataclass(frozen=True)
 class PreparedTexts(Prepared):
     """Dampened counts, 1 + ln(count), of the tokens of all rows; a fold keeps the columns its training rows know."""
@@ -122,15 +142,9 @@ class PreparedTexts(Prepared):
     tf: csr_matrix
     min_df: int
 
-    def fold(self, train: Array, test: Array) -> tuple[Any, Any]:
+    def fold(self, train: Array, test: Array, codes: Array | None = None) -> tuple[Any, Any]:
         rows = self.tf[train]
-        frequencies = np.bincount(rows.indices, minlength=rows.shape[1])
-        keep = frequencies >= self.min_df
-        if not keep.any():
-            raise ValueError(
-                f"No token occurs in {self.min_df} or more of the {len(train)} training texts: give longer or more "
-                "texts, or min_df=1."
-            )
+        frequencies, keep = known_tokens(rows, self.min_df)
         idf = inverse_frequencies(frequencies[keep], len(train), self.tf.dtype)
         return weighted(rows, keep, idf), weighted(self.tf[test], keep, idf)
 
@@ -190,10 +204,7 @@ class Words(Texts):
         return {"lowercase": True}
 
     def counts(self, texts: list[str]) -> csr_matrix:
-        try:
-            return CountVectorizer(dtype=np.int64, **self.tokens).fit_transform(Watched(texts))
-        except ValueError:  # no text has a token: this is refused by the folds, which know how to say it
-            return csr_matrix(np.zeros((len(texts), 1), dtype=np.int64))
+        return word_counts(texts, self.tokens)
 
 
 @dataclass(frozen=True)

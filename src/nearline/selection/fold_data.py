@@ -78,7 +78,7 @@ class FoldData:
             return kept[f]
         train, test = self.rows.folds[f]
         prepared, watch = self._made(representation), Deadline(None)
-        X_train, X_test = prepared.fold(train, test)
+        X_train, X_test = prepared.fold(train, test, self.rows.codes[train])
         self._longest[representation.name] = max(self._longest.get(representation.name, 0.0), watch.spent)
         self.making += watch.spent
         gram = representation.gives == "gram"

@@ -28,6 +28,7 @@ from nearline.selection.families.low_rank import LowRank
 from nearline.selection.families.neighbors import NearestNeighbors
 from nearline.selection.families.paths import LeastSquaresPath, Path
 
+PAIRS_TOO = ("numbers", "n-grams")  # the linear models that try pairs of words: quick, and of the best
 # In order of what they cost: where time is short, the first come first.
 FAMILIES: dict[str, Family] = {
     family.name: family
@@ -43,8 +44,8 @@ FAMILIES: dict[str, Family] = {
         NearestNeighbors("k-NN, L2", "l2"),
         NearestNeighbors("k-NN, cosine", "cosine"),
         NearestNeighbors("k-NN, L1", "l1", on_sparse=False),
-        Path("logistic, L2", LogisticRegression()),
-        Path("SVM, squared hinge", LinearSVM()),
+        Path("logistic, L2", LogisticRegression(), takes=PAIRS_TOO),
+        Path("SVM, squared hinge", LinearSVM(), takes=PAIRS_TOO),
         Path("SVM, hinge", LinearSVM(loss="hinge")),
         Path("sparsemax", SparsemaxClassifier()),
         Path("SVM, Crammer-Singer", LinearSVM(loss="crammer-singer"), several=True),

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -88,8 +88,9 @@ class Family(ABC):
     """Candidates of one kind. To list one in ``FAMILIES`` is to have it in every contest."""
 
     name: str
+    # which representations: of numbers, of kernel values, of words and pairs of words ("n-grams", "presence")
+    takes: tuple[str, ...] = field(default=("numbers",), kw_only=True)
     threads: ClassVar[bool] = True  # whether folds may run at the same time
-    takes: ClassVar[tuple[str, ...]] = ("numbers",)  # which representations: of numbers, of kernel values
     alone: ClassVar[bool] = False  # whether its candidates share no work
     by_number: ClassVar[bool] = True  # whether its models learn class numbers, which are quicker than labels
     trivial: ClassVar[bool] = False  # whether it answers without a look at the features

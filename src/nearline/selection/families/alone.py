@@ -1,6 +1,6 @@
 """Families whose candidates are fitted one by one: baselines, centers, densities, the perceptron, the user's own."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from sklearn.base import clone
@@ -127,6 +127,7 @@ class Multinomial(Family):
     """Naive Bayes of counts, or of other numbers that are not negative."""
 
     name: str = "naive Bayes, multinomial"
+    takes: tuple[str, ...] = field(default=("numbers", "n-grams", "presence"), kw_only=True)
     alone: ClassVar[bool] = True
     path: ClassVar[str | None] = "smoothing"
 
@@ -153,6 +154,7 @@ class Bernoulli(Multinomial):
     """Naive Bayes of which features are there (x > 0)."""
 
     name: str = "naive Bayes, Bernoulli"
+    takes: tuple[str, ...] = field(default=("numbers", "presence"), kw_only=True)
 
     def refuses(self, fold: Fold) -> str | None:
         return None

@@ -1,8 +1,8 @@
 """Nearest neighbors in the space of a kernel's features."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ class KernelNeighbors(NearestNeighbors):
 
     name: str = "k-NN, kernel"
     metric: Any = "precomputed"
-    takes: ClassVar[tuple[str, ...]] = ("gram",)
+    takes: tuple[str, ...] = field(default=("gram",), kw_only=True)
 
     def grid(self, fold: Fold, preset: str) -> list[dict[str, Any]]:
         return [

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -47,7 +47,7 @@ class KernelFamily(Family):
     most_rows: int
     pace: ClassVar[float] = 0.25e-9
     fixed: ClassVar[float] = 1e-3
-    takes: ClassVar[tuple[str, ...]] = ("numbers", "gram")
+    takes: tuple[str, ...] = field(default=("numbers", "gram"), kw_only=True)
     path: ClassVar[str | None] = "alpha"
 
     def refuses(self, fold: Fold) -> str | None:
