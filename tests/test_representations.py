@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from nearline import LogisticRegression
@@ -29,6 +30,7 @@ from nearline.representations import (
 )
 from nearline.representations.ngrams import WordPairs, log_count_ratios
 from nearline.representations.numbers import AsNumbers, NormalRanks
+from nearline.representations.text_tables import TextTableEncoder
 from nearline.representations.texts import Characters, Words, documents
 
 N = 60
@@ -97,6 +99,15 @@ def sentences(n=N):
     return [*texts, *[f"unseen{i} Red ümlaut" for i in range(10)], "", "nothing-known"]
 
 
+def written(n=N):
+    """Columns of texts beside others; in the last rows all others are missing."""
+    rng = np.random.default_rng(8)
+    titles = [" ".join(rng.choice(WORDS, 4)) + f" {i}" for i in range(n)]
+    bodies = [None if i % 9 == 0 else " ".join(rng.choice(WORDS, 7)) + f" of {i}" for i in range(n)]
+    sizes = [float(i % 17) if i < n - 12 else None for i in range(n)]
+    return pd.DataFrame({"title": titles, "size": sizes, "body": bodies, "color": ["red", "blue"] * (n // 2)})
+
+
 def numbers(dtype=np.float64, n=N):
     X = np.random.default_rng(3).normal(size=(n, 5)) * [1, 100, 1, 1e-3, 1] + [0, 0, 1e6, 0, 0]
     X[:, 4] = 7.0
@@ -140,6 +151,10 @@ INPUTS = {
     "objects": objects(),
     "array of objects": objects().to_numpy(),
     "wide table": wide(),
+    "texts in a table": written(),
+    "texts alone in a table": written()[["title", "body"]],
+    "polars with texts": pl.from_pandas(written()),
+    "few values": np.random.default_rng(7).integers(0, 5, (N, 4)).astype(float),
     "categories": pd.DataFrame({"c": pd.Categorical(["u", "v", None] * 20), "x": [1.0, None] * 30}),
     "nullable": pd.DataFrame(
         {"i": pd.array([1, None, 3] * 20, "Int64"), "b": pd.array([True, None] * 30, "boolean")}
@@ -359,7 +374,8 @@ def test_column_names_go_through_a_pipeline():
     for representation in representations(X, "thorough"):
         model = make_pipeline(representation.transformer(), LogisticRegression()).fit(X, y)
         assert model.feature_names_in_.tolist() == list(X.columns)
-        assert model[:-1].get_feature_names_out().tolist() == list(X.columns)
+        out = model[:-1].get_feature_names_out().tolist()
+        assert list(dict.fromkeys(name.partition("_spline")[0] for name in out)) == list(X.columns)
         assert model.score(X, y) > 0.8
         with pytest.raises(ValueError, match="feature names"):
             model.predict(X[X.columns[::-1]])
@@ -454,7 +470,7 @@ def test_a_date_given_for_a_category_is_unknown():
     np.testing.assert_array_equal(out, [[1, 0, 0], [0, 0, 0]])
 
 
-@pytest.mark.parametrize("scale", ["standard", "minmax", "quantile"])
+@pytest.mark.parametrize("scale", ["standard", "minmax", "quantile", "robust", "values", "splines"])
 def test_huge_offsets_constants_and_outliers_are_harmless(scale):
     X = pd.DataFrame(
         {"far": 1e12 + np.arange(9.0), "same": [1e15 + 0.1] * 9, "out": [*range(8), 1e300], "c": ["a"] * 9}
@@ -462,7 +478,8 @@ def test_huge_offsets_constants_and_outliers_are_harmless(scale):
     out = TableEncoder(scale).fit_transform(X)
     assert np.isfinite(out).all()
     assert (np.diff(out[:, 0]) > 0).all()
-    assert (out[:, 1] == 0).all()
+    same = TableEncoder(scale).fit(X).get_feature_names_out().tolist().index("same")
+    assert (out[:, same] == 0).all()
 
 
 def test_quantiles_of_a_table_are_normal_ranks():
@@ -609,6 +626,86 @@ def test_adult_as_pandas_and_polars(shared_data):
         got = representation.prepare(X).fold(train, test)
         np.testing.assert_array_equal(got[0], fitted.fit_transform(frame.iloc[train]))
         np.testing.assert_array_equal(got[1], fitted.transform(frame.iloc[test]))
+
+
+def test_a_table_of_texts_alone_has_the_features_of_its_texts_as_one():
+    frame = written()[["title", "body"]]
+    together = [
+        f"{title} {body if isinstance(body, str) else ''}"
+        for title, body in zip(frame["title"], frame["body"])
+    ]
+    train, test = SPLITS["shuffled"]
+    (table,), (words,) = representations(frame, "quick"), representations(together, "quick")
+    assert (table.name, table.texts) == ("table-words", ("title", "body"))
+    for mine, theirs in zip(
+        table.prepare(frame).fold(train, test), words.prepare(together).fold(train, test)
+    ):
+        np.testing.assert_array_equal(mine.toarray(), theirs.toarray())
+
+
+def test_texts_beside_other_columns_are_both_sides_of_a_table():
+    frame, (train, test) = written(), SPLITS["the last rows"]
+    (table,) = representations(frame, "quick")
+    got = table.prepare(frame).fold(train, test)
+    others = TableEncoder().fit(frame.iloc[train][["size", "color"]])
+    for mine, rows in zip(got, (train, test)):
+        expected = others.transform(frame.iloc[rows])
+        np.testing.assert_array_equal(mine.toarray()[:, : expected.shape[1]], expected)
+
+
+def test_texts_that_are_no_columns_are_refused():
+    with pytest.raises(
+        ValueError, match=r"texts must name columns of the table, got \['none'\]; there are title, "
+    ):
+        TextTableEncoder(["none"]).fit(written())
+
+
+def test_splines_equal_scikit_learns_on_the_same_knots():
+    x = np.random.default_rng(0).lognormal(size=200)
+    knots = np.sort(x)[np.linspace(0, 199, 6).astype(int)]
+    peer = SplineTransformer(degree=3, knots=knots[:, None], extrapolation="constant").fit(x[:, None])
+    encoder = TableEncoder("splines").fit(x[:, None])
+    new = np.concatenate([x[:50], [-1.0, 0.0, 1e6]])[:, None]
+    got = encoder.transform(new)
+    inside = new[:50]
+    # on equal end knots of its own, the peer spans the same functions: fits by either are the same
+    mine, theirs = got[:50, 1:], peer.transform(inside)
+    assert mine.shape == theirs.shape == (50, 8)
+    found = np.linalg.lstsq(mine.astype(float), theirs, rcond=None)[0]
+    np.testing.assert_allclose(mine @ found, theirs, atol=1e-4)
+    np.testing.assert_allclose(got[:, 1:].sum(axis=1), 1, atol=1e-6)
+    np.testing.assert_array_equal(got[-1, 1:], np.eye(8)[7])  # beyond the last knot: constant
+    np.testing.assert_array_equal(got[-2, 1:], np.eye(8)[0])
+
+
+def test_a_linear_model_bends_with_splines():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (400, 2))
+    y = (X**2).sum(axis=1) < 1.9
+    straight, bent = (
+        make_pipeline(TableEncoder(scale), LogisticRegression(alpha=1e-3))
+        for scale in ("standard", "splines")
+    )
+    assert straight.fit(X, y).score(X, y) < 0.75
+    assert bent.fit(X, y).score(X, y) > 0.97
+
+
+def test_whole_numbers_of_few_values_are_categories():
+    X = np.array([[3.0, 0.5], [1.0, 1.5], [7.0, 2.5], [np.nan, 3.5], [3.0, 4.5]] * 5)
+    encoder = TableEncoder("values").fit(X)
+    assert encoder.get_feature_names_out().tolist() == ["x0_1", "x0_3", "x0_7", "x0_nan", "x1"]
+    np.testing.assert_array_equal(
+        encoder.transform(np.array([[7.0, 2.5], [8.0, 2.5]])), [[0, 0, 1, 0, 0], [0] * 5]
+    )
+    for others in ([0.0, 1.0] * 9, [0.5, 1.5, 2.5] * 9, [1.0, 2.0, 3.0], [*range(13)] * 9):
+        assert not REPRESENTATIONS["values"].suits(np.array(others)[:, None])
+    assert REPRESENTATIONS["values"].suits(X)
+
+
+def test_a_robust_scale_ignores_outliers():
+    x = np.array([[1.0], [2.0], [3.0], [4.0], [1e9]])
+    assert TableEncoder("robust").fit_transform(x).ravel().tolist()[:4] == [-1.0, -0.5, 0.0, 0.5]
+    assert TableEncoder("robust").fit_transform(np.full((5, 1), 7.0)).tolist() == [[0.0]] * 5
 
 
 def test_newsgroups(shared_data):

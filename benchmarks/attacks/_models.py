@@ -98,13 +98,13 @@ def _variants() -> dict[str, Any]:
 def _contest(name: str) -> Iterator[tuple[str, Any, Any, Any]]:
     """Chains of a representation and a family, as contests choose them."""
     numbers = {"as-is": PIXELS, "max-abs": HOLES}.get(name, X)
-    kinds = {"table": TABLE, "trees": TREES, "words": TEXTS, "characters": TEXTS}
+    kinds = {"table": TABLE, "trees": TREES, "word": TEXTS, "characters": TEXTS}
     rows = next((kinds[kind] for kind in kinds if kind in name), numbers)
     rows = TEXTS if REPRESENTATIONS[name].gives == "gram" and rows is numbers else rows
     way = REPRESENTATIONS[name].adapted(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        numbers = way.transformer().fit_transform(rows)
+        numbers = way.transformer().fit_transform(rows, CODES)
     fold = Fold(numbers, CODES, None, numbers, np.arange(3), way.gives == "gram")
     families = [family for family in FAMILIES.values() if way.gives in family.takes]
     for family in [one for one in families if one.name in CHOSEN] or families[:2]:

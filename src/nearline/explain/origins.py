@@ -8,6 +8,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline.representations import TableEncoder, is_frame
+from nearline.representations.text_tables import TextTableEncoder
 from nearline.representations.texts import Documents
 
 
@@ -17,11 +18,13 @@ class Origins:
 
     names: list[str]  # of columns, features or words
     owners: Array  # (D,): the number of the name that each feature belongs to
-    values: bool  # whether the row's own value says something
+    n_columns: (
+        int  # so many of the names, the first ones, are columns of the rows, whose values say something
+    )
 
     def value(self, X: Any, row: int, owner: int) -> str | None:
         """What the row has under a name."""
-        if not self.values:
+        if owner >= self.n_columns:
             return None
         if is_frame(X):
             found = X[self.names[owner]][row]
@@ -43,23 +46,49 @@ class Origins:
 
 def origins(representation: Any, columns: Any = None, shape: Any = None) -> Origins:
     """Of a fitted representation. ``columns``: names of the columns of a table of numbers; ``shape``: of an image."""
-    steps = getattr(representation, "steps", [(None, representation)])
-    of = OF_KIND.get(type(steps[0][1]))
-    return _of_numbers(representation, columns, shape) if of is None else of(representation)
+    steps = [step for _, step in getattr(representation, "steps", [(None, representation)])]
+    of = OF_KIND.get(type(steps[0]))
+    if of is not None:
+        return of(representation)
+    if type(steps[-1]) is TableEncoder:
+        return _of_encoded_numbers(steps[-1], columns, shape)
+    return _of_numbers(representation, columns, shape)
+
+
+def _of_codes(codes: dict[str, Any]) -> Array:
+    """The number of the code that each of its features belongs to."""
+    return np.repeat(np.arange(len(codes)), [len(code.names) for code in codes.values()])
 
 
 def _of_table(encoder: Any) -> Origins:
     codes = encoder.encoding_.codes
-    owners = np.repeat(np.arange(len(codes)), [len(code.names) for code in codes.values()])
-    return Origins(list(codes), owners, True)
+    return Origins(list(codes), _of_codes(codes), len(codes))
+
+
+def _of_text_table(encoder: Any) -> Origins:
+    codes = {} if encoder.encoding_ is None else encoder.encoding_.codes
+    words = [repr(str(word)) for word in encoder.words_.get_feature_names_out()]
+    owners = np.concatenate([_of_codes(codes), len(codes) + np.arange(len(words))])
+    return Origins([*codes, *words], owners.astype(np.intp), len(codes))
+
+
+def _of_encoded_numbers(encoder: Any, columns: Any, shape: Any) -> Origins:
+    names = list(columns) if columns is not None else _places(encoder.n_features_in_, shape)
+    place = {name: j for j, name in enumerate(encoder.columns_)}
+    places = np.array([place[name] for name in encoder.encoding_.codes])
+    return Origins(names, places[_of_codes(encoder.encoding_.codes)], len(names))
 
 
 def _of_texts(pipeline: Any) -> Origins:
     words = [repr(str(word)) for word in pipeline.get_feature_names_out()]
-    return Origins(words, np.arange(len(words)), False)
+    return Origins(words, np.arange(len(words)), 0)
 
 
-OF_KIND: dict[type[Any], Callable[[Any], Origins]] = {TableEncoder: _of_table, Documents: _of_texts}
+OF_KIND: dict[type[Any], Callable[[Any], Origins]] = {
+    TableEncoder: _of_table,
+    TextTableEncoder: _of_text_table,
+    Documents: _of_texts,
+}
 
 
 def _of_numbers(representation: Any, columns: Any, shape: Any) -> Origins:
@@ -68,7 +97,7 @@ def _of_numbers(representation: Any, columns: Any, shape: Any) -> Origins:
     place = {name: j for j, name in enumerate(names)}
     # a column that tells where values are missing belongs to the column that misses them
     owners = np.array([place[name.removeprefix("missingindicator_")] for name in out])
-    return Origins(names, owners, True)
+    return Origins(names, owners, len(names))
 
 
 def _places(wide: int, shape: Any) -> list[str]:

@@ -6,13 +6,21 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from nearline.representations.bases import SplineCode
 from nearline.representations.codes import CategoryCode, DateCode, NumberCode, TextCode
 from nearline.representations.tables import TableEncoder
+from nearline.representations.text_tables import TextTableEncoder
 from nearline.representations.texts import Documents
 from nearline.selection.calibration import CalibratedClassifier
 
 JSON = (str, int, float, bool, list)  # labels of other types, such as bytes, are written as text
-CODES = {NumberCode: "number", DateCode: "date", CategoryCode: "category", TextCode: "text"}
+CODES = {
+    NumberCode: "number",
+    SplineCode: "number",
+    DateCode: "date",
+    CategoryCode: "category",
+    TextCode: "text",
+}
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,10 @@ def facts_of(model: Any) -> dict[str, Any]:
     if isinstance(first, TableEncoder):
         codes = first.encoding_.codes
         features = {name: CODES[type(codes[name])] if name in codes else "missing" for name in first.columns_}
+    if isinstance(first, TextTableEncoder):
+        codes = {} if first.encoding_ is None else first.encoding_.codes
+        known = dict.fromkeys(first.texts, "text") | {name: CODES[type(code)] for name, code in codes.items()}
+        features = {name: known.get(name, "missing") for name in first.columns_}
     if isinstance(first, Documents):
         features = {"text": "text"}
     n = getattr(first, "n_features_in_", None)

@@ -14,7 +14,7 @@ from nearline._records.kept import AnyOf, Flag, Instance, OneOf, Only, Sizes, Sp
 from nearline.estimators.kernel_base import KernelModel
 from nearline.estimators.kernel_maps import KernelMap
 from nearline.representations.kernels import KernelRows
-from nearline.representations.tables import TableEncoder
+from nearline.representations.tables import ColumnsEncoder
 from nearline.representations.texts import Documents
 
 
@@ -43,7 +43,7 @@ WIDTHS: dict[type[Any], Callable[[Any], int]] = {
     KernelRows: lambda step: len(step.texts_),
     MissingIndicator: lambda step: len(step.features_),
     SimpleImputer: _imputed,
-    TableEncoder: lambda step: len(step.encoding_.names),
+    ColumnsEncoder: lambda step: len(step.names),
 }
 
 

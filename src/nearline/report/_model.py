@@ -12,7 +12,11 @@ from nearline.report._rows import Sight
 MOST_CLASSES = 24  # that are shown
 MOST_FEATURES, FEW_FEATURES = 8, 4  # of a class, for it and against it, of few classes and of many
 FEW_CLASSES = 4
-TOKENS = {"characters": "runs of characters"}  # what the columns of texts are, by representation
+# what the columns of texts are, by representation
+TOKENS = {
+    "characters": "runs of characters",
+    **dict.fromkeys(("word-pairs", "word-pairs-present", "word-pairs-ratios"), "words and pairs of words"),
+}
 LEAST = 0.01  # of the largest effect: less is not worth a line
 
 

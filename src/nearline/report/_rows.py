@@ -14,6 +14,7 @@ from nearline.neighbors.index import Index
 from nearline.report._images import picture_shape, row_picture
 from nearline.report._plain import brief
 from nearline.representations import is_frame, kind_of
+from nearline.representations.ngrams import token_weights
 from nearline.selection.locked_test import LockedTest
 from nearline.selection.try_all import TryThemAll
 
@@ -155,6 +156,9 @@ class Sight:
             return None
         W = np.asarray(W, dtype=np.float64)
         W = np.vstack([-W, W]) if len(W) == 1 else W - W.mean(axis=0)
+        weights = token_weights(self.steps[0])
+        if weights is not None:
+            return W * weights
         # Sparse columns (words) are on one scale already, and a rare one would vanish by its deviation.
         return W if is_sparse(self.numbers) else W * np.asarray(self.numbers, dtype=np.float64).std(axis=0)
 

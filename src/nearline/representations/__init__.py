@@ -18,7 +18,7 @@ from nearline.representations.base import (
     series_of,
     strings_in,
 )
-from nearline.representations.codes import is_text
+from nearline.representations.coding import is_text
 from nearline.representations.kernels import (
     LongSubsequences,
     PartialTrees,
@@ -27,9 +27,19 @@ from nearline.representations.kernels import (
     SubsetTrees,
 )
 from nearline.representations.ngrams import PresentPairs, WeighedPairs, WordPairs
+from nearline.representations.number_bases import Robust, Splines, Values
 from nearline.representations.numbers import AsIs, MaxAbs, Quantile, Standardized, UnitLength
 from nearline.representations.sparse import scale_of
-from nearline.representations.tables import MinMaxTable, QuantileTable, TableEncoder, TableRepresentation
+from nearline.representations.tables import (
+    MinMaxTable,
+    QuantileTable,
+    RobustTable,
+    SplineTable,
+    TableEncoder,
+    TableRepresentation,
+    ValuesTable,
+)
+from nearline.representations.text_tables import TextTable, text_columns
 from nearline.representations.texts import Characters, Words, documents, length_of
 
 __all__ = [
@@ -56,10 +66,17 @@ REPRESENTATIONS: dict[str, Representation] = {
         Standardized(),
         UnitLength(),
         Quantile(),
+        Robust(),
+        Values(),
+        Splines(),
         MaxAbs(),
         TableRepresentation(),
         MinMaxTable(),
         QuantileTable(),
+        RobustTable(),
+        ValuesTable(),
+        SplineTable(),
+        TextTable(),
         Words(),
         Characters(),
         WordPairs(),
@@ -74,10 +91,19 @@ REPRESENTATIONS: dict[str, Representation] = {
 }
 # what is tried for each kind of input; each preset adds to the one before
 TRIED: dict[str, tuple[list[str], list[str], list[str]]] = {
-    "numbers": (["standardized"], ["as-is"], ["unit-length", "quantile"]),
+    "numbers": (["standardized"], ["as-is", "quantile", "values", "splines"], ["unit-length", "robust"]),
     "sparse": (["as-is"], ["unit-length"], ["max-abs"]),  # counts, or scaled already
     "sparse numbers": (["max-abs"], ["as-is"], ["unit-length"]),
-    "table": (["table"], ["table-minmax"], ["table-quantile"]),
+    "table": (
+        ["table"],
+        ["table-minmax", "table-quantile", "table-values", "table-splines"],
+        ["table-robust"],
+    ),
+    "table of texts": (
+        ["table-words"],
+        ["table", "table-splines"],
+        ["table-minmax", "table-quantile", "table-values"],
+    ),
     "names": (["characters"], ["subsequences"], ["words", "subsequences-5", "spectrum"]),  # texts of one word
     "trees": (["words"], ["subset-trees"], ["partial-trees"]),  # bracketed
     "phrases": (["words"], ["characters", "word-pairs", "word-pairs-present", "word-pairs-ratios"], []),
@@ -138,7 +164,7 @@ def representations(X: Any, preset: str = "default") -> list[Representation]:
     >>> from sklearn.datasets import load_iris
     >>> from nearline.representations import representations
     >>> [r.name for r in representations(load_iris().data, "thorough")]
-    ['standardized', 'as-is', 'unit-length', 'quantile']
+    ['standardized', 'as-is', 'quantile', 'splines', 'unit-length', 'robust']
     """
     if preset not in PRESETS:
         raise ValueError(f"Unknown preset {preset!r}: choose among {', '.join(map(repr, PRESETS))}.")
@@ -146,6 +172,8 @@ def representations(X: Any, preset: str = "default") -> list[Representation]:
     finer: dict[str, Callable[[], str]] = {
         "texts": lambda: length_of(documents(X)),
         "sparse": lambda: scale_of(admitted(X)),
+        "table": lambda: "table of texts" if text_columns(X) else "table",
     }
     tried = TRIED[finer[kind]() if kind in finer else kind][: PRESETS.index(preset) + 1]
-    return [REPRESENTATIONS[name].adapted(X) for names in tried for name in names]
+    suiting = (REPRESENTATIONS[name] for names in tried for name in names if REPRESENTATIONS[name].suits(X))
+    return [representation.adapted(X) for representation in suiting]

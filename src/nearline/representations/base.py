@@ -31,7 +31,8 @@ class Representation(ABC):
     reading: ClassVar[str] = (
         "rows"  # what is read of rows once for all representations that have the same word here
     )
-    # or "gram": values of a kernel with the training rows; "n-grams", "presence": very many sparse columns, for few families
+    # or "gram": values of a kernel with the training rows; others ("n-grams", "presence",
+    # "splines", "values") are for some families only, those that they serve
     gives: ClassVar[str] = "numbers"
 
     def chained(self, model: Any) -> list[tuple[str, Any]]:
@@ -41,6 +42,10 @@ class Representation(ABC):
     @abstractmethod
     def transformer(self) -> Any:
         """A new, unfitted scikit-learn transformer."""
+
+    def suits(self, X: Any) -> bool:
+        """Whether these rows have what sets it apart from other representations."""
+        return True
 
     def adapted(self, X: Any) -> Self:
         """The same, with what these rows need (missing values, rare words)."""

@@ -1,6 +1,5 @@
 """Codes: how each column of a table becomes numbers, as learned from training rows."""
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,7 +9,6 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
 from nearline._arrays.design import Array
-from nearline._parallel.stopping import checkpoint
 from nearline._parallel.tiles import single_threaded_blas
 from nearline._records.kept import (
     Flag,
@@ -28,11 +26,8 @@ from nearline.representations._columns import Column, NumberColumn, StringColumn
 from nearline.representations.scales import Affine, Fit, Knots, Scale
 from nearline.representations.texts import inverse_frequencies, weighted
 
-CATEGORIES = 100  # strings with more distinct values in the training rows are texts
-FEW = 10  # strings with so few distinct values are never texts
 TOPICS = 30  # columns of a text
 PARTS = ("days", "month", "day", "weekday", "hour")  # of a date
-PADDED = re.compile(r"0\d{2,}")  # codes such as 00501, which are no numbers
 FARTHEST = 1e18  # the squares of larger numbers are infinite in float32
 
 
@@ -234,37 +229,3 @@ class TextCode(Code):
                 out[:, : len(self.names)] = weighted(tf[strings.codes[rows]], known, idf) @ directions
 
         return write
-
-
-def is_text(column: Column) -> bool:
-    """Whether a column holds texts: strings that are no numbers, no dates, and too varied for categories."""
-    strings = column.strings()
-    return _string_code(strings) is TextCode
-
-
-def _string_code(column: StringColumn) -> type[Code] | None:
-    """What strings hold, by those that occur; None: nothing."""
-    present = column.present()
-    if not len(present):
-        return None
-    padded = any(PADDED.fullmatch(column.distinct.values[code]) for code in present)
-    if not padded and np.isfinite(column.distinct.numbers[present]).all():
-        return NumberCode
-    if np.isfinite(column.distinct.seconds[present]).all():
-        return DateCode
-    return TextCode if len(present) > min(CATEGORIES, max(FEW, len(column.codes) // 2)) else CategoryCode
-
-
-KINDS: dict[str, Callable[[Column], type[Code] | None]] = {
-    "number": lambda column: None if np.isnan(column.numbers).all() else NumberCode,
-    "date": lambda column: None if np.isnan(column.seconds).all() else DateCode,
-    "category": lambda column: CategoryCode if len(column.strings().present()) else None,
-    "string": lambda column: _string_code(column.strings()),
-}
-
-
-def code_of(name: str, column: Column, scale: Fit) -> Code | None:
-    """How a column becomes numbers, from its training rows; None where all of them are missing."""
-    checkpoint()
-    kind = KINDS[column.kind](column)
-    return kind.fit(name, column, scale) if kind else None

@@ -94,6 +94,13 @@ class LogCountRatios(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return scaled(csr_matrix(checked), self.weights_)
 
 
+def token_weights(representation: Any) -> Array | None:
+    """By what a fitted representation multiplies each token, where it learned that from labels."""
+    steps = getattr(representation, "steps", [(None, representation)])
+    last = steps[-1][1]
+    return last.weights_ if isinstance(last, LogCountRatios) else None
+
+
 @dataclass(frozen=True)
 class PreparedPresence(Prepared):
     """Which tokens occur in each text; a fold keeps those that its training rows know."""

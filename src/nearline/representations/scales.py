@@ -39,6 +39,12 @@ def minmax(values: Array) -> Affine:
     return Affine(low, high - low or 1.0)
 
 
+def robust(values: Array) -> Affine:
+    """To median 0 and distance 1 between the quartiles; where these are equal, to deviation 1."""
+    low, center, high = np.quantile(values, [0.25, 0.5, 0.75])
+    return Affine(float(center), float(high - low)) if high > low else standard(values)
+
+
 def _has_points(knots: "Knots") -> None:
     require(len(knots.x), "A scale has no points")
 
@@ -65,4 +71,9 @@ def quantile(values: Array) -> Knots:
 
 Scale = Callable[[Array], Array]  # what is fitted
 Fit = Callable[[Array], Scale]  # what fits it to the training rows
-SCALES: dict[str, Fit] = {"standard": standard, "minmax": minmax, "quantile": quantile}
+SCALES: dict[str, Fit] = {
+    "standard": standard,
+    "minmax": minmax,
+    "quantile": quantile,
+    "robust": robust,
+}

@@ -1,6 +1,7 @@
 """Representation of tables: numbers, dates, categories and texts side by side, with missing values."""
 # mypy: disallow-subclassing-any=False
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -16,8 +17,8 @@ from nearline._records.kept import Instance, ListOf, Mapping, OneOf, Whole, Word
 from nearline._records.words import many
 from nearline.representations._columns import Column, read_columns
 from nearline.representations.base import Prepared, Representation, is_frame
-from nearline.representations.codes import Code, Writer, code_of
-from nearline.representations.scales import SCALES
+from nearline.representations.codes import Code, Writer
+from nearline.representations.coding import NUMBERS, code_of, has_few_values
 
 BLOCK, FEWEST_ROWS = 1 << 20, 256  # numbers that are made at a time, rows at least
 WIDE, SPARSE = 500, 0.1  # a table with more columns, and at most this share of them filled, is a CSR matrix
@@ -35,9 +36,9 @@ class Encoding:
     codes: dict[str, Code]
 
     @classmethod
-    def fit(cls, columns: dict[str, Column], scale: str) -> Self:
+    def fit(cls, columns: dict[str, Column], numbers: str) -> Self:
         """Learn from the training rows."""
-        codes = {name: code_of(name, column, SCALES[scale]) for name, column in columns.items()}
+        codes = {name: code_of(name, column, numbers) for name, column in columns.items()}
         known = {name: code for name, code in codes.items() if code is not None}
         if not known:
             raise ValueError(
@@ -77,43 +78,10 @@ def _written(writers: list[tuple[Writer, int]], rows: slice, out: Array) -> Arra
     return out
 
 
-def _of_its_columns(table: "TableEncoder") -> None:
-    known = set(table.encoding_.codes) <= set(table.columns_)
-    require(known, "A table has codes of columns that it does not have")
+class ColumnsEncoder(TransformerMixin, BaseEstimator, ABC):
+    """A table of mixed columns as numbers, found by name in frames of pandas or polars, by place in an array of objects."""
 
-
-@kept(
-    scale=OneOf(SCALES),
-    encoding_=Instance(Encoding),
-    columns_=ListOf(Word(), "D", distinct=True),
-    n_features_in_=Whole(1),
-    links=_of_its_columns,
-)
-class TableEncoder(TransformerMixin, BaseEstimator):
-    """A table of mixed columns as numbers (float32), of pandas, polars or an array of objects.
-
-    Numbers (also those written as strings) are scaled, missing ones are replaced by the median and marked in a column of
-    their own; dates (ISO) become days, month, day, weekday and hour; strings of few distinct values become columns of
-    zeros and ones, others 30 columns that describe their runs of characters. What training rows do not have is ignored.
-
-    Parameters
-    ----------
-    scale : "standard" (mean 0, deviation 1), "minmax" (0 to 1) or "quantile" (normal ranks), for numbers and dates.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from nearline.representations.tables import TableEncoder
-    >>> train = pd.DataFrame({"size": [1.0, None, 3.0], "color": ["red", "blue", "red"]})
-    >>> encoder = TableEncoder("minmax").fit(train)
-    >>> encoder.get_feature_names_out().tolist()
-    ['size', 'size_nan', 'color_blue', 'color_red']
-    >>> encoder.transform(pd.DataFrame({"size": [2.0], "color": ["green"]}))
-    array([[0.5, 0. , 0. , 0. ]], dtype=float32)
-    """
-
-    def __init__(self, scale: str = "standard") -> None:
-        self.scale = scale
+    columns_: list[str]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -122,21 +90,31 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = []  # float32, whatever comes
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> "TableEncoder":
+    @abstractmethod
+    def _learn(self, columns: dict[str, Column]) -> None:
+        """Fit to the columns of the training rows."""
+
+    @abstractmethod
+    def _encode(self, columns: dict[str, Column]) -> Any:
+        """Rows as numbers."""
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """What the output columns are called."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the training rows."""
-        self._learn(X)
+        self._read(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> Any:
         """The training rows as numbers; their values are read once."""
-        columns = self._learn(X)
-        return self.encoding_.encode(columns)
+        return self._encode(self._read(X))
 
-    def _learn(self, X: Any) -> dict[str, Column]:
-        if self.scale not in SCALES:
-            raise ValueError(f"Unknown scale {self.scale!r}: choose among {', '.join(map(repr, SCALES))}.")
+    def _read(self, X: Any) -> dict[str, Column]:
         columns = self._columns(X, reset=True)
-        self.encoding_ = Encoding.fit(columns, self.scale)
+        self._learn(columns)
         self.columns_ = list(columns)
         self.n_features_in_ = len(columns)
         if is_frame(X):
@@ -161,12 +139,80 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"Columns {', '.join(map(repr, lacking[:5]))} are missing ({len(lacking)} of {self.n_features_in_}): "
                 "give all columns that the model was fitted with."
             )
-        return self.encoding_.encode(columns)
+        return self._encode(columns)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the output columns."""
         check_is_fitted(self)
-        return np.array(self.encoding_.names, dtype=object)
+        return np.array(self.names, dtype=object)
+
+
+def checked_scale(scale: str) -> str:
+    """A known way to scale numbers."""
+    if scale not in NUMBERS:
+        raise ValueError(f"Unknown scale {scale!r}: choose among {', '.join(map(repr, NUMBERS))}.")
+    return scale
+
+
+def _of_its_columns(table: "TableEncoder") -> None:
+    known = set(table.encoding_.codes) <= set(table.columns_)
+    require(known, "A table has codes of columns that it does not have")
+
+
+@kept(
+    scale=OneOf(NUMBERS),
+    encoding_=Instance(Encoding),
+    columns_=ListOf(Word(), "D", distinct=True),
+    n_features_in_=Whole(1),
+    links=_of_its_columns,
+)
+class TableEncoder(ColumnsEncoder):
+    """A table of mixed columns as numbers (float32), of pandas, polars or an array of objects.
+
+    Numbers (also those written as strings) are scaled, missing ones are replaced by the median and marked in a column of
+    their own; dates (ISO) become days, month, day, weekday and hour; strings of few distinct values become columns of
+    zeros and ones, others 30 columns that describe their runs of characters. What training rows do not have is ignored.
+
+    Parameters
+    ----------
+    scale : "standard" (mean 0, deviation 1), "minmax" (0 to 1), "quantile" (normal ranks) or "robust" (median 0, distance of
+        the quartiles 1), for numbers and dates; "values" (whole numbers of 3 to 12 different values become columns of zeros
+        and ones, others are standardized); "splines" (the same, and others become cubic splines with knots at quantiles).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from nearline.representations.tables import TableEncoder
+    >>> train = pd.DataFrame({"size": [1.0, None, 3.0], "color": ["red", "blue", "red"]})
+    >>> encoder = TableEncoder("minmax").fit(train)
+    >>> encoder.get_feature_names_out().tolist()
+    ['size', 'size_nan', 'color_blue', 'color_red']
+    >>> encoder.transform(pd.DataFrame({"size": [2.0], "color": ["green"]}))
+    array([[0.5, 0. , 0. , 0. ]], dtype=float32)
+    """
+
+    def __init__(self, scale: str = "standard") -> None:
+        self.scale = scale
+
+    def _learn(self, columns: dict[str, Column]) -> None:
+        self.encoding_ = Encoding.fit(columns, checked_scale(self.scale))
+
+    def _encode(self, columns: dict[str, Column]) -> Any:
+        return self.encoding_.encode(columns)
+
+    @property
+    def names(self) -> list[str]:
+        return self.encoding_.names
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Names of the output columns; those of an array's columns may be given."""
+        found = super().get_feature_names_out()
+        if input_features is None or vars(self).get("feature_names_in_") is not None:
+            return found
+        given = dict(zip(self.columns_, input_features, strict=True))
+        owners = [name for name, code in self.encoding_.codes.items() for _ in code.names]
+        renamed = [f"{given[own]}{name.removeprefix(own)}" for own, name in zip(owners, found, strict=True)]
+        return np.array(renamed, dtype=object)
 
 
 @dataclass(frozen=True)
@@ -207,6 +253,35 @@ class MinMaxTable(TableRepresentation):
 
     name: ClassVar[str] = "table-minmax"
     scale: ClassVar[str] = "minmax"
+
+
+@dataclass(frozen=True)
+class ValuesTable(TableRepresentation):
+    """Whole numbers of few values as categories, others scaled to mean 0 and deviation 1."""
+
+    name: ClassVar[str] = "table-values"
+    gives: ClassVar[str] = "values"
+    scale: ClassVar[str] = "values"
+
+    def suits(self, X: Any) -> bool:
+        return has_few_values(read_columns(X))
+
+
+@dataclass(frozen=True)
+class SplineTable(TableRepresentation):
+    """Numbers as cubic splines on quantiles, for linear models."""
+
+    name: ClassVar[str] = "table-splines"
+    gives: ClassVar[str] = "splines"
+    scale: ClassVar[str] = "splines"
+
+
+@dataclass(frozen=True)
+class RobustTable(TableRepresentation):
+    """Mixed columns as numbers, by their distance from the median in units of the quartiles' distance."""
+
+    name: ClassVar[str] = "table-robust"
+    scale: ClassVar[str] = "robust"
 
 
 @dataclass(frozen=True)

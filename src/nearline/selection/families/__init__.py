@@ -28,7 +28,10 @@ from nearline.selection.families.low_rank import LowRank
 from nearline.selection.families.neighbors import NearestNeighbors
 from nearline.selection.families.paths import LeastSquaresPath, Path
 
-PAIRS_TOO = ("numbers", "n-grams")  # the linear models that try pairs of words: quick, and of the best
+# Besides numbers: linear models take splines; those that are quick and of the best take pairs of words.
+CURVES = ("numbers", "values", "splines")
+CURVES_AND_PAIRS = (*CURVES, "n-grams")
+VALUES = ("numbers", "values")
 # In order of what they cost: where time is short, the first come first.
 FAMILIES: dict[str, Family] = {
     family.name: family
@@ -39,21 +42,21 @@ FAMILIES: dict[str, Family] = {
         Multinomial(),
         Bernoulli(),
         Discriminant(),
-        LeastSquaresPath("least squares", LeastSquaresClassifier(), effort=3.0),
+        LeastSquaresPath("least squares", LeastSquaresClassifier(), effort=3.0, takes=CURVES),
         PerceptronFamily(),
-        NearestNeighbors("k-NN, L2", "l2"),
+        NearestNeighbors("k-NN, L2", "l2", takes=VALUES),
         NearestNeighbors("k-NN, cosine", "cosine"),
         NearestNeighbors("k-NN, L1", "l1", on_sparse=False),
-        Path("logistic, L2", LogisticRegression(), takes=PAIRS_TOO),
-        Path("SVM, squared hinge", LinearSVM(), takes=PAIRS_TOO),
+        Path("logistic, L2", LogisticRegression(), takes=CURVES_AND_PAIRS),
+        Path("SVM, squared hinge", LinearSVM(), takes=CURVES_AND_PAIRS),
         Path("SVM, hinge", LinearSVM(loss="hinge")),
         Path("sparsemax", SparsemaxClassifier()),
         Path("SVM, Crammer-Singer", LinearSVM(loss="crammer-singer"), several=True),
         Path("SVM, Weston-Watkins", LinearSVM(loss="weston-watkins"), several=True),
-        Path("logistic, L1", LogisticRegression(regularizer="l1")),
+        Path("logistic, L1", LogisticRegression(regularizer="l1"), takes=CURVES),
         Path("logistic, elastic net", LogisticRegression(regularizer=ElasticNet(0.5))),
         KernelNeighbors(),
-        SupportVectors("kernel SVM", most_rows=10_000),
+        SupportVectors("kernel SVM", most_rows=10_000, takes=("gram", *VALUES)),
         KernelRidge("kernel least squares", most_rows=4_000),
         LowRank(),
     )
