@@ -91,23 +91,23 @@ REPRESENTATIONS: dict[str, Representation] = {
 }
 # what is tried for each kind of input; each preset adds to the one before
 TRIED: dict[str, tuple[list[str], list[str], list[str]]] = {
-    "numbers": (["standardized"], ["as-is", "quantile", "values", "splines"], ["unit-length", "robust"]),
+    "numbers": (["standardized"], ["as-is"], ["unit-length", "quantile", "values", "splines", "robust"]),
     "sparse": (["as-is"], ["unit-length"], ["max-abs"]),  # counts, or scaled already
     "sparse numbers": (["max-abs"], ["as-is"], ["unit-length"]),
     "table": (
         ["table"],
-        ["table-minmax", "table-quantile", "table-values", "table-splines"],
-        ["table-robust"],
+        ["table-minmax"],
+        ["table-quantile", "table-values", "table-splines", "table-robust"],
     ),
     "table of texts": (
         ["table-words"],
-        ["table", "table-splines"],
-        ["table-minmax", "table-quantile", "table-values"],
+        ["table"],
+        ["table-minmax", "table-quantile", "table-values", "table-splines"],
     ),
     "names": (["characters"], ["subsequences"], ["words", "subsequences-5", "spectrum"]),  # texts of one word
     "trees": (["words"], ["subset-trees"], ["partial-trees"]),  # bracketed
-    "phrases": (["words"], ["characters", "word-pairs", "word-pairs-present", "word-pairs-ratios"], []),
-    "pages": (["words"], ["word-pairs", "word-pairs-present", "word-pairs-ratios"], ["characters"]),
+    "phrases": (["words"], ["characters"], ["word-pairs", "word-pairs-present", "word-pairs-ratios"]),
+    "pages": (["words"], [], ["characters", "word-pairs", "word-pairs-present", "word-pairs-ratios"]),
 }
 
 
@@ -164,7 +164,7 @@ def representations(X: Any, preset: str = "default") -> list[Representation]:
     >>> from sklearn.datasets import load_iris
     >>> from nearline.representations import representations
     >>> [r.name for r in representations(load_iris().data, "thorough")]
-    ['standardized', 'as-is', 'quantile', 'splines', 'unit-length', 'robust']
+    ['standardized', 'as-is', 'unit-length', 'quantile', 'splines', 'robust']
     """
     if preset not in PRESETS:
         raise ValueError(f"Unknown preset {preset!r}: choose among {', '.join(map(repr, PRESETS))}.")
