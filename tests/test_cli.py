@@ -13,7 +13,7 @@ pytest.importorskip("typer")
 pytest.importorskip("polars")
 
 from nearline import inspect, load
-from nearline.cli._app import run
+from nearline.cli._run import run
 from nearline.selection.contest import Contest
 
 FAST = ["--preset", "quick", "--include", "majority,nearest centroid,k-NN, L2", "--quiet"]
@@ -266,7 +266,7 @@ def test_debug_shows_where(penguins):
 
 def test_help_fits_a_screen_and_imports_little():
     code = (
-        "import sys; from nearline.cli._app import run; run(['--help']); print(*sys.modules, file=sys.stderr)"
+        "import sys; from nearline.cli._run import run; run(['--help']); print(*sys.modules, file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert len(done.stdout.splitlines()) <= 24

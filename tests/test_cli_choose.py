@@ -11,7 +11,7 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from nearline import LogisticRegression, path_scores, sweep  # noqa: E402
-from nearline.cli._app import run  # noqa: E402
+from nearline.cli._run import run  # noqa: E402
 from nearline.plots import PICTURES  # noqa: E402
 
 

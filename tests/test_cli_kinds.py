@@ -15,7 +15,7 @@ import polars as pl
 from PIL import Image as images
 
 from nearline import TryThemAll
-from nearline.cli._app import run
+from nearline.cli._run import run
 from nearline.report import facts_of
 
 QUICK = ["--preset", "quick", "--include", "nearest centroid", "--folds", "2", "--quiet"]

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("typer")
 pytest.importorskip("polars")
 
-from nearline.cli._app import run
+from nearline.cli._run import run
 from nearline.data import read, row_lines
 
 NEAREST = ["--include", "k-NN, L2", "--preset", "quick", "--folds", "2", "--quiet"]

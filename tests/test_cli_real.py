@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("typer")
 pytest.importorskip("polars")
 
-from nearline.cli._app import run
+from nearline.cli._run import run
 
 FAST = ["--preset", "quick", "--include", "nearest centroid,naive Bayes", "--folds", "3", "-q"]
 # file or folder, options, least accuracy on the test rows

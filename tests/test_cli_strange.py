@@ -16,7 +16,7 @@ pytest.importorskip("polars")
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nearline.cli._app import run
+from nearline.cli._run import run
 
 QUICK = ["--preset", "quick", "--include", "nearest centroid", "--folds", "2", "--quiet"]
 ROWS = "a,b,kind\n" + "".join(f"{i % 7},{i % 5},{'xy'[i % 2]}\n" for i in range(40))

@@ -12,7 +12,7 @@ pytest.importorskip("typer")
 pl = pytest.importorskip("polars")
 
 from nearline import load  # noqa: E402
-from nearline.cli._app import run  # noqa: E402
+from nearline.cli._run import run  # noqa: E402
 from nearline.data import read  # noqa: E402
 from nearline.explain import reasons  # noqa: E402
 

@@ -9,7 +9,7 @@ from nearline.kernels import RBF
 from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.cross_fitting import _folds, gives_probabilities
 from nearline.selection.families import FAMILIES
-from nearline.selection.splits import Split
+from nearline.selection.splits import Division
 
 X, Y = load_iris(return_X_y=True)
 
@@ -23,7 +23,7 @@ ELSEWHERE = ("k-NN, kernel", "kernel, low-rank least squares")  # of strings, of
 
 
 @pytest.mark.parametrize("family", [name for name in FAMILIES if name not in ELSEWHERE])
-@pytest.mark.filterwarnings("ignore::nearline.selection.try_all.LeakageWarning")
+@pytest.mark.filterwarnings("ignore::nearline.LeakageWarning")
 def test_every_winner_answers_with_probabilities(family, tmp_path):
     some = np.arange(0, 150, 3)
     contest = contest_of(
@@ -59,7 +59,7 @@ def test_the_map_of_many_rows_has_scores():
     assert folds.predict_proba(X).shape == (150, 3)
 
 
-@pytest.mark.filterwarnings("ignore::nearline.selection.try_all.LeakageWarning")
+@pytest.mark.filterwarnings("ignore::nearline.LeakageWarning")
 def test_a_class_of_one_row_is_always_trained_on():
     y = np.where(np.arange(60) < 30, "a", "b")
     y[7] = "rare"
@@ -68,7 +68,7 @@ def test_a_class_of_one_row_is_always_trained_on():
     assert contest.predict_proba(X[:60]).shape == (60, 3)
 
 
-@pytest.mark.filterwarnings("ignore::nearline.selection.try_all.LeakageWarning")
+@pytest.mark.filterwarnings("ignore::nearline.LeakageWarning")
 @pytest.mark.parametrize("split", ["group", "time"])
 def test_folds_are_drawn_as_the_contest_draws_them(split):
     order = np.random.default_rng(0).permutation(150)
@@ -80,7 +80,7 @@ def test_folds_are_drawn_as_the_contest_draws_them(split):
     )  # fmt: skip
     assert isinstance(contest.model_, CalibratedClassifier)
     assert contest.model_.folds == 5
-    pairs = _folds(Y[order], groups, Split(split))
+    pairs = _folds(Y[order], groups, Division(split))
     for train, test in pairs:
         assert not set(train) & set(test)
         if groups is not None:
@@ -91,7 +91,7 @@ def test_folds_are_drawn_as_the_contest_draws_them(split):
 
 def test_classes_that_come_late_are_trained_on_all_the_same():
     y = np.repeat([0, 1, 2], 30)
-    pairs = _folds(y, None, Split("time"))
+    pairs = _folds(y, None, Division("time"))
     assert pairs
     for train, test in pairs:
         assert set(y[train]) == {0, 1, 2}

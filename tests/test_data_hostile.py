@@ -56,7 +56,7 @@ def test_bounds(name, scale, message, tmp_path, monkeypatch):
     monkeypatch.setattr("nearline.data._files.FREELY_UNPACKED", 1 << 20)
     monkeypatch.setattr("nearline.data._numpy.FREELY_UNPACKED", 1 << 20)
     if "columns" not in name:
-        monkeypatch.setattr("nearline.data._files.MOST_LINE", 100_000)
+        monkeypatch.setattr("nearline.data._text.MOST_LINE", 100_000)
     monkeypatch.setattr("nearline.data.texts.MOST_NAMES", 100)
     with pytest.raises(DataError, match=message):
         read(FILES[name](tmp_path, scale))

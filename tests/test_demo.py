@@ -62,7 +62,7 @@ def test_the_command_spares_files_and_logs(cut, tmp_path, capsys, monkeypatch):
     pytest.importorskip("typer")
     pytest.importorskip("polars")
     import nearline.selection.progress
-    from nearline.cli._app import run
+    from nearline.cli._run import run
 
     (tmp_path / "mine.txt").write_text("kept")
     called = []

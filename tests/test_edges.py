@@ -5,10 +5,11 @@ import pytest
 from sklearn.datasets import load_iris, make_classification
 
 import nearline.selection.contest as contests
+import nearline.selection.running as running
 from nearline import LogisticRegression, TryThemAll, path_scores, sweep
 from nearline.kernels import RBF
 from nearline.representations import REPRESENTATIONS
-from nearline.selection.contest import Contest, Rules
+from nearline.selection.contest import Contest
 from nearline.selection.edges import Axis, Counts, at_end, edge_of, open_ends
 from nearline.selection.families import Fold, families
 from nearline.selection.families.kernels import GAMMA, SupportVectors
@@ -17,6 +18,7 @@ from nearline.selection.kernel_scores import KernelScores
 from nearline.selection.leaderboard import Entry, Leaderboard, Skipped, by_reason
 from nearline.selection.path_scores import PathScores
 from nearline.selection.progress import Silent
+from nearline.selection.running import Rules
 from nearline.selection.scoring import as_scorers
 from nearline.selection.sweep_result import Sweep
 
@@ -224,8 +226,8 @@ def test_folds_run_side_by_side_only_where_memory_allows(monkeypatch):
         seen.append(cells > 0)
         return [task(item) for item in items]
 
-    monkeypatch.setattr(contests, "side_by_side", watched)
-    monkeypatch.setattr(contests, "thread_limit", lambda: 3)
+    monkeypatch.setattr(running, "side_by_side", watched)
+    monkeypatch.setattr(running, "thread_limit", lambda: 3)
     family = families(include=["nearest centroid"])
     for memory in (1e9, 2e4):
         assert len(board_in_time(family, memory=memory).run())

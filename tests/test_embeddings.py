@@ -85,7 +85,7 @@ def test_lists_in_parquet(tmp_path):
 def test_the_command(tmp_path, capsys):
     pytest.importorskip("typer")
     pytest.importorskip("matplotlib").use("Agg")
-    from nearline.cli._app import run
+    from nearline.cli._run import run
 
     file = tmp_path / "both.npz"
     np.savez(file, X_train=X[:30], y_train=Y[:30], X_test=X[30:], y_test=Y[30:])

@@ -24,7 +24,7 @@ from nearline import (
 )
 from nearline.predictions import Predictions, predictions_of
 from nearline.selection.scoring import SCORERS, as_scorers
-from nearline.selection.splits import as_split
+from nearline.selection.splits import division
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -77,7 +77,7 @@ def test_learning_curve_grows_by_nested_parts():
 )
 def test_capacity_curve_equals_separate_fits(model, parameter, values):
     curve = capacity_curve(model, X, Y, values, parameter=parameter)
-    folds = as_split("auto", None, 0).folds(Y, None, 5)
+    folds = division("auto", None, 0).folds(Y, None, 5)
     for i, value in enumerate(values):
         fitted = type(model)(**{**model.get_params(), parameter: value})
         np.testing.assert_array_equal(curve.test[i], cross_val_score(fitted, X, Y, cv=folds))
@@ -105,7 +105,7 @@ def test_capacity_over_alpha():
 def test_holdout_has_the_same_share_of_every_class(counts, fraction, seed):
     codes = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
     assume(fraction * len(codes) >= 1)
-    train, test = as_split("stratified", None, seed).holdout(codes, None, fraction)
+    train, test = division("stratified", None, seed).holdout(codes, None, fraction)
     np.testing.assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(len(codes)))
     assert set(codes[train]) == set(range(len(counts)))
     there = np.bincount(codes[test], minlength=len(counts))
@@ -115,7 +115,7 @@ def test_holdout_has_the_same_share_of_every_class(counts, fraction, seed):
 def test_groups_stay_together():
     rng = np.random.default_rng(0)
     groups, codes = rng.integers(0, 30, 300), rng.integers(0, 3, 300)
-    split = as_split("auto", groups, 0)
+    split = division("auto", groups, 0)
     train, test = split.holdout(codes, groups, 0.2)
     assert not set(groups[train]) & set(groups[test])
     assert 0.1 < len(test) / 300 < 0.3
@@ -131,7 +131,7 @@ def test_groups_stay_together():
 
 
 def test_time_never_looks_ahead():
-    split = as_split("time", None, 0)
+    split = division("time", None, 0)
     codes = np.arange(100) % 2
     train, test = split.holdout(codes, None, 0.25)
     assert train.max() < test.min()
@@ -143,9 +143,9 @@ def test_folds_need_two_classes():
     codes = np.array([0] * 10 + [1] * 10)
     pairs = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
     with pytest.raises(ValueError, match="at least 2 folds with 2 classes to learn from, got 0"):
-        as_split("auto", None, 0).folds(codes, None, pairs)
+        division("auto", None, 0).folds(codes, None, pairs)
     with pytest.raises(ValueError, match="The largest class has 1 row, and 5 folds need as many"):
-        as_split("auto", None, 0).folds(np.arange(10), None, 5)
+        division("auto", None, 0).folds(np.arange(10), None, 5)
 
 
 # -- scores -------------------------------------------------------------------------------------------------------

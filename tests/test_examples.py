@@ -34,7 +34,7 @@ def small_data(tmp_path, monkeypatch):
     monkeypatch.setenv("NEARLINE_DATA", str(tmp_path))
 
 
-@pytest.mark.filterwarnings("ignore::nearline.selection.try_all.LeakageWarning")
+@pytest.mark.filterwarnings("ignore::nearline.LeakageWarning")
 @pytest.mark.parametrize("name", ["table", "images", "texts", "embeddings", "strings"])
 def test_example(name, small_data, tmp_path, capsys, monkeypatch):
     example = importlib.import_module(f"examples.{name}")

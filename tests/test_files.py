@@ -37,8 +37,8 @@ from nearline.neighbors.ballots import BOUNDARIES
 from nearline.neighbors.vote import TIES
 from nearline.neighbors.weights import WEIGHTS
 from nearline.representations import REPRESENTATIONS
+from nearline.selection.chain import Chain
 from nearline.selection.families import FAMILIES, Fold
-from nearline.selection.try_all import Chain
 
 X, CODES = load_iris(return_X_y=True)
 X, CODES = X[::3], CODES[::3]

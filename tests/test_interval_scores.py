@@ -39,7 +39,7 @@ from nearline.selection.intervals.area import (  # noqa: E402
 )
 from nearline.selection.intervals.balanced import balanced_ends  # noqa: E402
 from nearline.selection.intervals.means import mean_ends, moments  # noqa: E402
-from nearline.selection.intervals.of_scores import WAYS, Sample, interval_of  # noqa: E402
+from nearline.selection.intervals.of_scores import METHODS, Sample, interval_of  # noqa: E402
 from nearline.selection.intervals.shares import share_ends, share_interval  # noqa: E402
 from nearline.selection.scoring import SCORERS, as_scorers, scorers_for  # noqa: E402
 
@@ -352,7 +352,7 @@ def test_what_was_not_measured_is_not_printed():
 
 
 def test_what_is_measured_by_groups_has_contributions():
-    assert {score for score, way in WAYS.items() if way.dependent} <= set(CONTRIBUTIONS)
+    assert {score for score, method in METHODS.items() if method.dependent} <= set(CONTRIBUTIONS)
 
 
 def test_precision_recall_f1_and_top_k_are_shares():

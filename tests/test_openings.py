@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from nearline import TryThemAll
-from nearline.cli._app import run
+from nearline.cli._run import run
 from nearline.selection.openings import Openings, check_record, record_opening
 
 

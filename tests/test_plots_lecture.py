@@ -218,7 +218,7 @@ def test_settings_that_do_not_belong_are_said():
 def test_the_command_line_takes_what_a_slide_says(tmp_path, capsys):
     pytest.importorskip("typer")
     pytest.importorskip("polars")
-    from nearline.cli._app import run
+    from nearline.cli._run import run
 
     data, out = tmp_path / "rows.csv", tmp_path / "picture.png"
     rows = "\n".join(f"{a},{b},{'xyz'[c]}" for (a, b), c in zip(X, Y))

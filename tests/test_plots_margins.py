@@ -12,7 +12,7 @@ matplotlib.use("Agg")
 
 from nearline import KernelSVM, LinearSVM, LogisticRegression, plots  # noqa: E402
 from nearline.cli import _plot  # noqa: E402
-from nearline.cli._app import run  # noqa: E402
+from nearline.cli._run import run  # noqa: E402
 from nearline.plots.samples import Sample, Units, versicolor  # noqa: E402
 
 IRIS = load_iris(return_X_y=True)

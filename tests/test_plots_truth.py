@@ -32,7 +32,7 @@ def drifting():
     X = rng.standard_normal((60, 6)) * np.exp(4.0 * rng.standard_normal((60, 6)))
     y = np.where(X[:, 0] + rng.standard_normal(60) > 0, "up", "down")
     scaler = StandardScaler()
-    return Sample(scaler.fit_transform(X), y, [f"x{j}" for j in range(6)], X, way=StandardScaler())
+    return Sample(scaler.fit_transform(X), y, [f"x{j}" for j in range(6)], X, representation=StandardScaler())
 
 
 def curve(ax, i=0):

@@ -179,6 +179,15 @@ def test_bad_input_is_refused_with_a_remedy():
         minimize(Risk(X, targets), "adam")
 
 
+def test_one_class_is_refused():
+    X = np.ones((12, 2))
+    for loss in ("hinge", "logistic", "squared", "softmax"):
+        for targets in (np.zeros(12, dtype=int), np.ones(12, dtype=int)):
+            with pytest.raises(ValueError, match=r"All 12 targets are of one class.*give rows of another"):
+                Risk(X, targets, loss=loss)
+    Risk(X, np.zeros(12, dtype=int), loss="hinge", n_classes=2)  # meant
+
+
 def test_params_are_views_of_one_vector():
     params = Params.of(np.arange(6.0).reshape(2, 3), np.array([7.0, 8.0]))
     params.W[1, 2] = -1.0

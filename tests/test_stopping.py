@@ -237,7 +237,7 @@ def test_a_winner_that_is_late_is_replaced_by_one_that_is_quick():
     found = last_fit(fit, best, some, budgets.Budget(1.0))
     assert tried == [best, third]
     assert found.model == f"fitted {third}"
-    assert f"{third} was fitted in its place" in found.finding.message
+    assert f"{third} was fitted in its place" in found.findings[0].message
     hopeless = [(best, 70.0), *some[1:]]  # it is not even begun
     assert last_fit(fit, best, hopeless, budgets.Budget(1.0)).entry is third
     assert tried == [best, third, third]
@@ -345,7 +345,7 @@ def test_a_signal_in_code_of_a_string_keeps_the_exit_code(tmp_path):
 
 @pytest.mark.parametrize("at", [2, 3, 5])
 def test_sigterm_keeps_what_ctrl_c_keeps(at, tmp_path, capsys, monkeypatch):
-    from nearline.cli._app import run
+    from nearline.cli._run import run
 
     Contest, tried = contest_module().Contest, []
     attempt = Contest._attempt
@@ -372,7 +372,7 @@ def test_sigterm_keeps_what_ctrl_c_keeps(at, tmp_path, capsys, monkeypatch):
 
 
 def test_a_signal_that_leaves_no_time_for_the_last_fit_keeps_the_leaderboard(tmp_path, capsys, monkeypatch):
-    from nearline.cli._app import run
+    from nearline.cli._run import run
 
     monkeypatch.setattr("nearline.selection.last_fit.GRACE", -1.0)
     monkeypatch.setattr(contest_module().Contest, "_go_on", lambda *_: signal.raise_signal(signal.SIGTERM))
@@ -395,7 +395,7 @@ def table_in(folder):
 @pytest.mark.parametrize("moment", ["open_test", "write_report"])
 def test_a_signal_after_the_contest_loses_nothing_but_the_rest(moment, tmp_path, monkeypatch):
     import nearline.report
-    from nearline.cli._app import run
+    from nearline.cli._run import run
 
     def stopped(*_, **__):
         signal.raise_signal(signal.SIGTERM)

@@ -12,9 +12,10 @@ from nearline import TryThemAll
 from nearline._records.words import at_the_command_line
 from nearline.predictions import Known, Predictions
 from nearline.selection.intervals import accuracy_interval
+from nearline.selection.intervals.of_scores import Sample
 from nearline.selection.remarks import no_better
 from nearline.selection.scoring import SCORERS
-from nearline.selection.trivial import Judged, against_on_rows, trivial_answers, trivial_on_folds
+from nearline.selection.trivial import against_on_rows, trivial_answers, trivial_on_folds
 
 CHEAP = ["majority", "nearest centroid", "least squares", "k-NN, L2"]
 
@@ -33,7 +34,7 @@ def judged(codes, labels):
     predictions, trivial = Predictions(labels, 2), trivial_answers(codes, None, 2, len(codes))
     classes = np.array(["no", "yes"])
     interval = accuracy_interval(labels == codes)
-    return against_on_rows(predictions, trivial, Judged(codes, classes), SCORERS["accuracy"], interval)
+    return against_on_rows(predictions, trivial, Sample(codes, classes), SCORERS["accuracy"], interval)
 
 
 @pytest.mark.parametrize(("found", "false_alarms"), [(4, 2), (0, 0), (10, 0), (10, 2), (27, 9), (2, 9)])
@@ -169,11 +170,11 @@ def test_groups_and_weights_are_heeded():
     groups = np.arange(200) // 40  # all of the evidence is in one group
     classes, accuracy = np.array([0, 1]), SCORERS["accuracy"]
     interval = accuracy_interval(labels == codes)
-    alone = against_on_rows(predictions, trivial, Judged(codes, classes), accuracy, interval)
-    grouped = against_on_rows(predictions, trivial, Judged(codes, classes, None, groups), accuracy, interval)
+    alone = against_on_rows(predictions, trivial, Sample(codes, classes), accuracy, interval)
+    grouped = against_on_rows(predictions, trivial, Sample(codes, classes, None, groups), accuracy, interval)
     assert (alone.better, grouped.better) == (True, False)
     weights = np.where(codes == 1, 0.0, 1.0)  # the rows that it finds do not count
-    weighted = against_on_rows(predictions, trivial, Judged(codes, classes, weights), accuracy, interval)
+    weighted = against_on_rows(predictions, trivial, Sample(codes, classes, weights), accuracy, interval)
     assert weighted.better is False
 
 

@@ -21,16 +21,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import nearline
-from nearline import FAMILIES, LeakageWarning, LinearClassifier, TryThemAll
+from nearline import FAMILIES, Holdout, LeakageWarning, LinearClassifier, Split, TryThemAll
 from nearline.kernels import RBF
 from nearline.representations import REPRESENTATIONS
-from nearline.selection.contest import Contest, Rules
+from nearline.selection.contest import Contest
 from nearline.selection.families import Fold, _sizes, families
 from nearline.selection.families._base import fit_weighted
 from nearline.selection.families.kernels import SupportVectors
 from nearline.selection.families.low_rank import LowRank
 from nearline.selection.fold_data import TrainingRows
 from nearline.selection.progress import Silent
+from nearline.selection.running import Rules
 from nearline.selection.scoring import SCORERS, as_scorers
 
 CHEAP = ["majority", "nearest centroid", "least squares", "k-NN, L2"]
@@ -283,14 +284,16 @@ def test_the_test_is_scored_once_and_openings_are_counted():
     assert first.confusion.sum() == first.n_rows == 48
     assert [row["rows"] for row in first.per_class()] == first.confusion.sum(axis=1).tolist()
     assert (
-        accuracy_score(y[np.setdiff1d(np.arange(240), contest._train)], contest.predict(contest._X_test))
+        accuracy_score(
+            y[np.setdiff1d(np.arange(240), contest._train)], contest.predict(contest._locked.rows.X)
+        )
         == (first.scores["accuracy"])
     )
 
 
 def test_refit_on_all_rows_keeps_the_score_of_the_earlier_model():
     X, y = rows_of()
-    plain, whole = fitted(X, y), fitted(X, y, refit="all")
+    plain, whole = fitted(X, y), fitted(X, y, test=Holdout(refit="all"))
     before = whole.predict(X)
     np.testing.assert_array_equal(before, plain.predict(X))
     result = whole.open_test()
@@ -538,9 +541,9 @@ def test_calibrated_probabilities(method):
 
 def test_nested_scores():
     X, y = rows_of()
-    contest = fitted(X, y, nested=True, folds=3, scoring=["accuracy", "log-loss"])
+    contest = fitted(X, y, split=Split(folds=3, nested=True), scoring=["accuracy", "log-loss"])
     assert contest.nested_["accuracy"].shape == (3,)
-    inner = clone(contest).set_params(test=None, nested=False)
+    inner = clone(contest).set_params(test=None, split__nested=False)
     train, test = contest._folds[0]
     rows, labels = X[contest._train], y[contest._train]
     assert (
@@ -562,13 +565,12 @@ def test_pure_noise_is_called_noise():
     ("options", "message"),
     [
         ({"choose": "worst"}, "choose must be 'best' or 'one-se', got 'worst'"),
-        ({"refit": "none"}, "refit must be 'train' or 'all'"),
         ({"calibrate": "beta"}, "calibrate must be None"),
         ({"time_limit": 0}, "time_limit must be a number of seconds > 0"),
         ({"test": 1.5}, "test must be a share of the rows between 0 and 1, got 1.5"),
         ({"folds": 1}, "folds must be between 2 and the number of rows that they divide, 192, got 1"),
         ({"folds": "many"}, "Unknown folds 'many'"),
-        ({"split": "random"}, "Unknown split 'random'"),
+        ({"split": "random"}, "split must be 'auto', .* or a Split, got 'random'"),
         ({"scoring": "goodness"}, "Unknown scoring 'goodness'"),
         ({"scoring": []}, "at least one score"),
         ({"progress": "loud"}, "Unknown progress 'loud'"),
@@ -607,7 +609,7 @@ def test_bad_labels():
         "check_sample_weight_equivalence_on_dense_data": "rows are dealt to folds, repeated ones to several"
     },
 )
-@pytest.mark.filterwarnings("ignore::nearline.selection.try_all.LeakageWarning")
+@pytest.mark.filterwarnings("ignore::nearline.LeakageWarning")
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
@@ -731,7 +733,7 @@ def test_openings_go_on_counting_for_the_same_rows():
     assert contest.fit(X + 1.0, y).open_test().openings == 1
 
 
-@pytest.mark.filterwarnings("ignore::nearline.selection.try_all.LeakageWarning")
+@pytest.mark.filterwarnings("ignore::nearline.LeakageWarning")
 def test_an_undefined_score_chooses_nothing():
     X, y = rows_of(n=60)
     y[0] = "yak"
@@ -752,7 +754,7 @@ def test_weights_of_zero_are_undefined_scores():
     assert contest.open_test().openings == 1
 
 
-@pytest.mark.filterwarnings("ignore::nearline.selection.try_all.LeakageWarning")
+@pytest.mark.filterwarnings("ignore::nearline.LeakageWarning")
 def test_calibration_respects_rare_classes_and_groups():
     X, y = rows_of()
     groups = np.repeat(np.arange(24), 10)

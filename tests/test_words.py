@@ -14,8 +14,8 @@ pytest.importorskip("polars")
 
 import nearline
 from nearline._records.words import at_the_command_line, many, worded
-from nearline.cli._app import run
 from nearline.cli._reading import model_schema
+from nearline.cli._run import run
 from nearline.data import DataError, read
 from nearline.selection.checks import check
 

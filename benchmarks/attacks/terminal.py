@@ -41,7 +41,7 @@ def commanding(text: str, keep: str = "\n\t") -> str:
 
 def called(arguments: list[str], *, screen: bool = True) -> tuple[int, str]:
     """Exit code, and all that was said."""
-    from nearline.cli._app import run
+    from nearline.cli._run import run
 
     out, err = (Screen(), Screen()) if screen else (io.StringIO(), io.StringIO())
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

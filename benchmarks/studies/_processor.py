@@ -15,7 +15,7 @@ def by_processor_time() -> None:
 def main() -> int:
     by_processor_time()
     from nearline import num_threads
-    from nearline.cli._app import run
+    from nearline.cli._run import run
 
     with num_threads(1):
         return int(run(sys.argv[1:]) or 0)

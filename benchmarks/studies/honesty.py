@@ -13,7 +13,7 @@ import warnings
 import numpy as np
 from sklearn.base import clone
 
-from nearline import TryThemAll
+from nearline import Split, TryThemAll
 
 OPTIONS = {"preset": "quick", "exclude": ["naive Bayes, multinomial"], "progress": "silent"}
 
@@ -30,7 +30,7 @@ def signal(rng: np.random.Generator, n: int, d: int = 10) -> tuple[np.ndarray, n
 def on_noise(n_sets: int) -> list[str]:
     rows = []
     for seed in range(n_sets):
-        contest = TryThemAll(**OPTIONS, test=0.5, nested=True, random_state=seed).fit(
+        contest = TryThemAll(**OPTIONS, test=0.5, split=Split(nested=True), random_state=seed).fit(
             *noise(np.random.default_rng(seed))
         )
         result = contest.open_test()
@@ -52,8 +52,8 @@ def on_signal(n_sets: int, n: int = 150) -> list[str]:
     differences, optimism = [], []
     for seed in range(n_sets):
         X, y = signal(np.random.default_rng(seed), n)
-        contest = TryThemAll(**OPTIONS, test=None, nested=True, random_state=seed).fit(X, y)
-        inner = clone(contest).set_params(nested=False)
+        contest = TryThemAll(**OPTIONS, test=None, split=Split(nested=True), random_state=seed).fit(X, y)
+        inner = clone(contest).set_params(split="auto")
         models = [inner.fit(X[train], y[train]).model_ for train, _ in contest._folds]
         true = np.mean([model.score(fresh, truth) for model in models])
         differences.append(contest.nested_["accuracy"].mean() - true)

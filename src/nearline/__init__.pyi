@@ -4,6 +4,7 @@ from nearline._parallel.threads import num_threads as num_threads
 from nearline._parallel.threads import set_num_threads as set_num_threads
 from nearline._records.explanation import Contributions as Contributions
 from nearline._records.explanation import Explanation as Explanation
+from nearline._records.refused import ParameterError as ParameterError
 from nearline.decision import Convexity as Convexity
 from nearline.decision import convex_regions as convex_regions
 from nearline.decision import decide as decide
@@ -101,12 +102,14 @@ from nearline.selection.folds import LeakageWarning as LeakageWarning
 from nearline.selection.intervals import wilson as wilson
 from nearline.selection.kernel_scores import kernel_scores as kernel_scores
 from nearline.selection.leaderboard import Leaderboard as Leaderboard
+from nearline.selection.locked_test import Holdout as Holdout
 from nearline.selection.path import coefficients as coefficients
 from nearline.selection.path import path as path
 from nearline.selection.path_scores import path_scores as path_scores
 from nearline.selection.reliability import brier_score as brier_score
 from nearline.selection.reliability import reliability_curve as reliability_curve
 from nearline.selection.scoring import SCORERS as SCORERS
+from nearline.selection.splits import Split as Split
 from nearline.selection.sweep import sweep as sweep
 from nearline.selection.try_all import TryThemAll as TryThemAll
 from nearline.separability import Separability as Separability

@@ -14,7 +14,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._atomic.whole import written_whole
-from nearline.selection.locked_test import LockedTest
+from nearline.selection.test_result import TestResult
 from nearline.selection.try_all import TryThemAll
 
 TIME_LIMIT = 40.0  # seconds of a contest, so that a busy or small machine does not keep people waiting
@@ -40,7 +40,7 @@ def penguins() -> tuple[str, Any, Array]:
     return title, table.drop(columns="species"), table["species"].to_numpy(dtype=str)
 
 
-def run(data: tuple[str, Any, Array], **options: Any) -> tuple[TryThemAll, LockedTest]:
+def run(data: tuple[str, Any, Array], **options: Any) -> tuple[TryThemAll, TestResult]:
     """Lock test rows, try them all on the others, test the winner once; everything that is found is printed."""
     title, X, y = data
     began = time.perf_counter()
@@ -59,7 +59,7 @@ def run(data: tuple[str, Any, Array], **options: Any) -> tuple[TryThemAll, Locke
     return contest, result
 
 
-def draw(out: Path, contest: TryThemAll, result: LockedTest, data: tuple[str, Any, Array]) -> list[Path]:
+def draw(out: Path, contest: TryThemAll, result: TestResult, data: tuple[str, Any, Array]) -> list[Path]:
     """The leaderboard, the scores over k and alpha, the confusion matrix, a learning curve, a reliability curve."""
     from nearline import learning_curve, plots, reliability_curve
 
@@ -120,7 +120,7 @@ def _saved(ax: Any, file: Path) -> Path:
     return file
 
 
-def keep(out: Path, name: str, contest: TryThemAll, result: LockedTest, about: dict[str, Any]) -> list[Path]:
+def keep(out: Path, name: str, contest: TryThemAll, result: TestResult, about: dict[str, Any]) -> list[Path]:
     """The report and the model of a contest."""
     from nearline import save
     from nearline.report import write_report

@@ -18,7 +18,7 @@ from benchmarks.studies.intervals.populations import (
 from nearline.selection.intervals.area import area_ends, areas, flawless_end, mean_normal_variance
 from nearline.selection.intervals.balanced import balanced_ends
 from nearline.selection.intervals.means import mean_ends, moments
-from nearline.selection.intervals.of_scores import WAYS
+from nearline.selection.intervals.of_scores import METHODS
 from nearline.selection.intervals.shares import share_ends
 from nearline.selection.scoring import SCORERS
 
@@ -42,7 +42,7 @@ PORTION = 4_000_000  # numbers at a time
 
 def fewest(score: str) -> int:
     """Rows of each class from which on an interval is printed."""
-    return WAYS[SCORERS[score].score].fewest
+    return METHODS[SCORERS[score].score].fewest
 
 
 def cell(low: Array, high: Array, truth: float, chance: Array | float = 1.0) -> str:

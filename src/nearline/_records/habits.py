@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, ParamSpec, Self, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -85,9 +85,16 @@ def ours(value: Any) -> Any:
 
 
 class TranslatesHabits:
-    """Of an estimator: parameters of other libraries give an error that says how nearline says it."""
+    """Of an estimator: parameters of other libraries give an error that says how nearline says it.
+
+    ``renamed`` has parameters of earlier versions that are said by another parameter of the same class.
+    """
+
+    renamed: ClassVar[dict[str, str]] = {}
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
+        for name in cls.renamed.keys() & parameters.keys():
+            raise TypeError(f"{cls.__name__} has no parameter {name!r}. Here it is: {cls.renamed[name]}.")
         if not parameters.keys().isdisjoint(PARAMETERS):
             _check(cls.__name__, parameters, set(cls._get_param_names()), {})  # type: ignore[attr-defined]
         return super().__new__(cls)

@@ -9,7 +9,7 @@ def main() -> None:
         import typer  # noqa: F401
     except ImportError:
         sys.exit('The command line needs typer, rich and polars: pip install "nearline[cli]"')
-    from nearline.cli._app import run
+    from nearline.cli._run import run
 
     try:
         sys.exit(run(sys.argv[1:]))

@@ -1,11 +1,10 @@
 """Commands and their options."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from nearline.cli._errors import MISUSED, guarded, show_usage
 from nearline.cli._options import (
     AsJson,
     Bins,
@@ -24,7 +23,6 @@ from nearline.cli._options import (
     Target,
     families_in,
 )
-from nearline.cli._signals import heeded
 
 app = typer.Typer(
     help="Try every nearest-neighbor, linear and naive Bayes classifier on your data, honestly.",
@@ -34,8 +32,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-# What wrong options raise: typer brings its own click, or takes the one installed.
-USAGE: Any = typer.BadParameter.__mro__[1]
 
 
 @app.callback()
@@ -305,28 +301,6 @@ def demo(
 
     check_folder(out, force)
     main(["--out", str(out)])
-
-
-def run(arguments: list[str]) -> int:
-    """Exit code of a command line; with --debug errors keep their traceback."""
-    debug = "--debug" in arguments
-    arguments = [argument for argument in arguments if argument != "--debug"]
-    with heeded() as heard:
-        return heard.exit_code(guarded(lambda: _run(arguments), debug=debug))
-
-
-def _run(arguments: list[str]) -> int:
-    command: Any = typer.main.get_command(app)
-    try:
-        # not by way of main(), which makes other things of Ctrl-C and of exit codes
-        with command.make_context("nearline", list(arguments) or ["--help"]) as context:
-            result = command.invoke(context)
-        return result if isinstance(result, int) else 0
-    except typer.Exit as end:
-        return int(end.exit_code)
-    except USAGE as error:
-        show_usage(error)
-        return MISUSED
 
 
 def _without_a_screen() -> None:

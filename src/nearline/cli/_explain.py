@@ -18,7 +18,7 @@ from nearline.data import DataError
 from nearline.explain import Reason, facts, lines, reasons, sentence
 from nearline.files import inspect as inspected
 from nearline.files import load
-from nearline.selection.locked_test import fingerprint
+from nearline.selection.fingerprints import fingerprint
 
 ROWS = 5  # rows that are explained where none is named
 

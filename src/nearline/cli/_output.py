@@ -16,7 +16,7 @@ from nearline._atomic.whole_set import is_empty, settled, written_set
 from nearline.cli._cells import to_cell
 from nearline.cli._ending import Ending
 from nearline.data import DataError
-from nearline.selection.locked_test import LockedTest
+from nearline.selection.test_result import TestResult
 from nearline.selection.try_all import TryThemAll
 
 FILES = ("report.html", "model.nearline", "leaderboard.csv", "result.json")
@@ -80,7 +80,7 @@ class Output:
 
     folder: Path
     contest: TryThemAll
-    result: LockedTest | None
+    result: TestResult | None
     facts: dict[str, Any]
     source: dict[str, Any]
     ending: Ending = field(default_factory=Ending)

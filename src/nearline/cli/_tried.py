@@ -19,8 +19,9 @@ from nearline.cli._shown import described
 from nearline.data import Table
 from nearline.estimators import KNeighborsClassifier
 from nearline.selection.families import families
+from nearline.selection.fingerprints import fingerprint
 from nearline.selection.leaderboard import OPTIMISTIC
-from nearline.selection.locked_test import LockedTest, fingerprint
+from nearline.selection.test_result import TestResult
 from nearline.selection.try_all import TryThemAll
 
 
@@ -53,7 +54,7 @@ def facts_of(
     request: Request,
     table: Table,
     contest: TryThemAll,
-    result: LockedTest | None,
+    result: TestResult | None,
     seconds: float,
     rows: ContestRows,
 ) -> dict[str, Any]:
@@ -103,7 +104,7 @@ def facts_of(
     }
 
 
-def _test_facts(result: LockedTest) -> dict[str, Any]:
+def _test_facts(result: TestResult) -> dict[str, Any]:
     intervals = {name: asdict(interval) for name, interval in result.intervals.items()}
     return {
         "rows": result.n_rows,
@@ -145,7 +146,7 @@ def _fitted(contest: TryThemAll) -> str:
 def show_outcome(
     request: Request,
     contest: TryThemAll,
-    result: LockedTest | None,
+    result: TestResult | None,
     seconds: float,
     facts: dict[str, Any],
     rows: ContestRows,

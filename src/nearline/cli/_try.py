@@ -20,11 +20,12 @@ from nearline.cli._reading import Reading, features_of, ordered, show
 from nearline.cli._shown import print_json
 from nearline.cli._tried import Request, facts_of, late_families, show_outcome, show_written, source_of
 from nearline.data import DataError, Table
+from nearline.selection.choice import TimeLimitError
 from nearline.selection.families import families
 from nearline.selection.folds import LeakageWarning
 from nearline.selection.openings import check_record
 from nearline.selection.scoring import as_scorers
-from nearline.selection.try_all import InterruptedFitWarning, TimeLimitError, TryThemAll
+from nearline.selection.try_all import InterruptedFitWarning, TryThemAll
 
 
 def run_try(request: Request) -> int:

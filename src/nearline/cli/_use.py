@@ -31,7 +31,8 @@ from nearline.files import inspect as inspected
 from nearline.files import load
 from nearline.predictions import predictions_of
 from nearline.selection.cells import shown
-from nearline.selection.locked_test import LockedRows, fingerprint, intervals_of
+from nearline.selection.fingerprints import fingerprint
+from nearline.selection.intervals.of_scores import Sample, intervals_of
 from nearline.selection.scoring import scorers_for
 
 KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}
@@ -135,7 +136,7 @@ def run_evaluate(model_file: Path, data: Path, reading: Reading, positive: str |
     predictions = predictions_of(model, rows_of(table.X), classes).settled()
     chosen = known.get("positive") if positive is None and len(classes) == 2 else label_of(positive, classes)
     scorers, positive_label = scorers_for(EVALUATED, classes, codes, chosen)
-    intervals = intervals_of(predictions, codes, classes, LockedRows(y), scorers)
+    intervals = intervals_of(scorers, predictions, Sample(codes, classes))
     scores = {s.name: s(predictions, codes, classes) for s in scorers}
     seen = known.get("fingerprint") == fingerprint(table.X, y)
     if as_json:

@@ -8,8 +8,8 @@ from typing import Any
 
 from nearline._arrays.design import Array
 from nearline._records.words import many
-from nearline.data._dialect import DASHES, MARKERS, is_number
 from nearline.data._doubts import GUESSED, LOST, SPOILED, Columns
+from nearline.data._header import DASHES, MARKERS, is_number
 from nearline.data._notation import NOTATIONS, Notation, dates_notation, is_coded, numbers_notation, unit_of
 from nearline.data._notation import NUMBERS as NUMBERS_WRITTEN
 from nearline.data.base import Column, Doubt, polars

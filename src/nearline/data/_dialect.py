@@ -8,35 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from nearline.data._files import MOST_LINE
+from nearline.data._header import COMMA_NUMBER, has_header, is_number, told_header
+from nearline.data._text import MOST_LINE
 
 SPACES = " "  # stands for any run of spaces and tabs
 NONE = "\x1f"  # no delimiter: one column
 CANDIDATES = ("\t", ";", ",", "|", SPACES)  # of equally regular ones the first is taken
 NAMES = {"\t": "tab", ";": "semicolon", ",": "comma", "|": "bar", SPACES: "spaces", NONE: "none"}
 COMMENTS = ("#", "%", "//")
-MARKERS = (  # what stands for a missing value
-    *(
-        "",
-        "?",
-        "NA",
-        "N/A",
-        "n/a",
-        "#N/A",
-        "<NA>",
-        "nan",
-        "NaN",
-        "NAN",
-        "-nan",
-        "null",
-        "NULL",
-        "Null",
-        "None",
-    ),
-)
-DASHES = ("-", "--", ".", "*")  # missing values of a column of numbers; elsewhere a value like any other
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
 LINES = 500  # of the sample that are looked at
 
 
@@ -96,11 +75,6 @@ def records(lines: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
     yield from (fields for fields in reader if len(fields) > 1 or (fields and fields[0].strip(" ")))
 
 
-def is_number(cell: str) -> bool:
-    """Whether a cell is a number in plain notation."""
-    return NUMBER.fullmatch(cell.strip()) is not None
-
-
 def sniffed(
     text: str,
     delimiter: str | None = None,
@@ -130,8 +104,8 @@ def sniffed(
     skipped = _preamble(rows, usual)
     dialect = replace(dialect, comment=comment, skipped=preamble + skipped + bool(counts), classes=counts)
     rows = [[cell.strip() for cell in row] for row in rows[skipped:]]
-    told = _told_header(rows[0], target, known) if header is None and not counts else bool(header)
-    return _named(rows, dialect, _has_header(rows) if told is None else told)
+    told = told_header(rows[0], target, known) if header is None and not counts else bool(header)
+    return _named(rows, dialect, has_header(rows) if told is None else told)
 
 
 def _counts_and_classes(rows: list[list[str]], *, whole: bool) -> tuple[str, ...]:
@@ -144,17 +118,6 @@ def _counts_and_classes(rows: list[list[str]], *, whole: bool) -> tuple[str, ...
     fits = re.fullmatch(r"\d{1,9}", first[0]) is not None and first[1] == str(len(body[0]) - 1)
     fits = fits and (int(first[0]) == len(body) if whole else int(first[0]) > len(body))
     return tuple(names) if fits and {row[-1].strip() for row in body} <= labels else ()
-
-
-def _told_header(first: list[str], target: object, known: Sequence[str]) -> bool | None:
-    """Whether the first line is a header, by names that it should have; None where these do not tell."""
-    if target in first and target not in ("first", "last"):
-        return True
-    if not known:
-        return None
-    if all(re.fullmatch(r"column_\d+", name) for name in known):
-        return False
-    return True if 2 * sum(name in first for name in known) >= len(known) else None
 
 
 def _usual(rows: list[list[str]]) -> int:
@@ -265,47 +228,3 @@ def _decimal_comma(body: list[list[str]], delimiter: str) -> bool:
         return False
     # in quotes, "1,234" may be one thousand: only another number of digits tells
     return delimiter != "," or any(len(cell.partition(",")[2]) != 3 for cell in commas)
-
-
-def _has_header(rows: list[list[str]]) -> bool:
-    """Votes of the columns: a name differs from the values below it, in being no number or in not coming back."""
-    first, body = rows[0], rows[1:]
-    if len(set(first)) < len(first) or not any(first):
-        return False
-    if not body:
-        return len(first) > 1 and not any(map(is_number, first))
-    votes = [_vote(cell, [row[j] for row in body if j < len(row)]) for j, cell in enumerate(first[:1000])]
-    if any(votes):
-        return sum(votes) > 0
-    known = {
-        "label",
-        "text",
-        "class",
-        "target",
-        "id",
-        "name",
-        "title",
-        "category",
-        "message",
-        "sentence",
-        "y",
-    }
-    return bool(known & {cell.lower() for cell in first})
-
-
-def _vote(cell: str, column: list[str]) -> int:
-    """1 for a name, -1 for a value, 0 where nothing can be said."""
-    values = [value for value in column if value not in MARKERS and value not in DASHES]
-    numbers = sum(is_number(value) or COMMA_NUMBER.fullmatch(value) is not None for value in values)
-    if not values:
-        return 0
-    if is_number(cell) or COMMA_NUMBER.fullmatch(cell):
-        return -3 if numbers > 0.9 * len(values) else -1
-    if cell in MARKERS or cell in DASHES:
-        return -1 if cell else 0
-    if numbers > 0.9 * len(values):
-        return 3
-    if cell in values:
-        return -2
-    repeated = len(set(values)) <= 0.5 * len(values)
-    return 1 if repeated else 0

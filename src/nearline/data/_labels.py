@@ -11,7 +11,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._records.words import many
-from nearline.data._dialect import MARKERS
+from nearline.data._header import MARKERS
 from nearline.data.base import DataError
 
 UNLABELED = tuple(marker for marker in MARKERS if marker != "None")  # "None" is a class in many a file
@@ -130,9 +130,9 @@ def oddities(y: Array) -> list[str]:
 
 def brought(labels: Any, rows: int, path: Path) -> tuple[Array, Array, str | None]:
     """Labels from a file or an array, which rows have one, and the file's name."""
-    from nearline.data._files import text_of
     from nearline.data._idx import idx_array, is_idx
     from nearline.data._numpy import loaded
+    from nearline.data._text import text_of
 
     name = str(labels) if isinstance(labels, (str, Path)) else None
     if name is None:

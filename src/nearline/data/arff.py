@@ -10,9 +10,9 @@ from scipy.sparse import csr_matrix
 
 from nearline.data._declared import Attribute, Declared, check_names, strings
 from nearline.data._dialect import Dialect
-from nearline.data._files import sample_of, text_of
 from nearline.data._parse import parsed
 from nearline.data._rows import Rows
+from nearline.data._text import sample_of, text_of
 from nearline.data.base import DataError, Format, Request, Table
 from nearline.data.delimited import check_width
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 from nearline._records.words import many, worded
 from nearline.data._cells import Cells
-from nearline.data._dialect import MARKERS, NAMES, NONE, Dialect, is_number, sniffed
-from nearline.data._files import SAMPLE, compression, lines_of, sample_of, text_of
+from nearline.data._dialect import NAMES, NONE, Dialect, sniffed
+from nearline.data._files import compression
 from nearline.data._frames import Frame, following
+from nearline.data._header import MARKERS, is_number
 from nearline.data._labels import listed
 from nearline.data._parse import Part, next_part, parsed, record_lines
+from nearline.data._text import SAMPLE, lines_of, sample_of, text_of
 from nearline.data.base import DataError, Format, Request, Table
 
 MOST_COLUMNS = 100_000  # beyond, a frame costs more than its numbers

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from nearline.data._files import compression, content, decoded, sample_of
+from nearline.data._files import compression, content
 from nearline.data._labels import near
 from nearline.data._rows import Rows
+from nearline.data._text import decoded, sample_of
 from nearline.data.base import DataError, Format, Request, Table
 
 KEYS = ("label", "class")  # which words of a header are labels, if nothing is said

@@ -12,8 +12,9 @@ from scipy.sparse import csr_matrix
 
 from nearline._arrays.design import Array
 from nearline._records.words import many
-from nearline.data._files import check_lines, compression, content, lines_of, sample_of
+from nearline.data._files import compression, content
 from nearline.data._rows import Rows
+from nearline.data._text import check_lines, lines_of, sample_of
 from nearline.data.base import DataError, Format, Request, Schema, Table, polars
 
 LINE = re.compile(r"[^\s:|]+(\s+(qid|\d+):\S+)*\s*(#.*)?")

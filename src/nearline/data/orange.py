@@ -7,9 +7,10 @@ from pathlib import Path
 
 from nearline._records.words import many
 from nearline.data._declared import Attribute, Declared, check_names
-from nearline.data._dialect import DASHES, MARKERS, Dialect, long_fields, records
-from nearline.data._files import sample_of, text_of
+from nearline.data._dialect import Dialect, long_fields, records
+from nearline.data._header import DASHES, MARKERS
 from nearline.data._parse import parsed
+from nearline.data._text import sample_of, text_of
 from nearline.data.base import DataError, Format, Request, Table
 from nearline.data.delimited import check_width
 

@@ -9,19 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from nearline._records.words import many
-from nearline.data._dialect import NONE, SPACES, is_number, sniffed
-from nearline.data._files import (
-    compression,
-    content,
-    decoded,
-    lines_of,
-    readable,
-    sample_of,
-    text_of,
-)
+from nearline.data._dialect import NONE, SPACES, sniffed
+from nearline.data._files import compression, content, readable
+from nearline.data._header import is_number
 from nearline.data._labels import as_labels, listed
 from nearline.data._line_labels import Way, labeled_side, marked_way, way_of
 from nearline.data._rows import Rows
+from nearline.data._text import decoded, lines_of, sample_of, text_of
 from nearline.data.base import DataError, Format, Request, Table
 
 TEXTS = (".txt", ".text")

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from nearline._records.words import worded
-from nearline.data._files import compression, sample_of, text_of
+from nearline.data._files import compression
 from nearline.data._labels import listed
 from nearline.data._rows import Rows
+from nearline.data._text import sample_of, text_of
 from nearline.data.base import DataError, Format, Request, Table
 from nearline.kernels.tree import Tree
 

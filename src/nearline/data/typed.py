@@ -7,18 +7,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from nearline.data._files import (
-    FREELY_UNPACKED,
-    MOST_EXPANDED,
-    compression,
-    content,
-    decoded,
-    first_bytes,
-    lines_of,
-    readable,
-    sample_of,
-)
+from nearline.data._files import FREELY_UNPACKED, MOST_EXPANDED, compression, content, first_bytes, readable
 from nearline.data._frames import Frame, following
+from nearline.data._text import decoded, lines_of, sample_of
 from nearline.data.base import DataError, Format, Request, Table, polars
 
 MOST_KEYS = 5000  # of JSON objects

@@ -16,6 +16,7 @@ from nearline._arrays.doors import Door
 from nearline._arrays.validation import check_weights, validate_data
 from nearline._parallel.tiles import groups, map_tiles, steps
 from nearline._records.kept import Numbers, Plain, kept
+from nearline._records.refused import ParameterError
 from nearline.estimators._blocked import by_blocks, fits_blocks, labelled
 from nearline.estimators.linear_base import LinearModel
 
@@ -171,8 +172,8 @@ class Generative(LinearModel, ABC):
                 return class_weights / class_weights.sum()
             if self.priors == "uniform":
                 return np.full(n_classes, 1.0 / n_classes)
-            raise ValueError(
-                f"priors must be 'empirical', 'uniform' or one probability for each class, got {self.priors!r}."
+            raise ParameterError(
+                "priors", self.priors, "'empirical', 'uniform' or one probability for each class"
             )
         given = np.asarray(self.priors, dtype=np.float64)
         if given.shape != (n_classes,):

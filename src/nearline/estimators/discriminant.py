@@ -12,6 +12,7 @@ from nearline._arrays.design import Array, Design, is_sparse
 from nearline._arrays.doors import Door
 from nearline._parallel.tiles import single_threaded_blas
 from nearline._records.kept import Numbers, OneOf, Perhaps, Plain, kept, require
+from nearline._records.refused import ParameterError
 from nearline.estimators._blocked import fits_blocks, labelled
 from nearline.estimators._covariance import SharedCovariance, ledoit_wolf, solve_matrix, stand_in
 from nearline.estimators._explained import OfFeatures, absolute
@@ -171,7 +172,7 @@ class LinearDiscriminantAnalysis(Generative):
             return None
         real = isinstance(gamma, (int, float, np.integer, np.floating)) and not isinstance(gamma, bool)
         if not real or not 0.0 <= gamma <= 1.0:
-            raise ValueError(f"shrinkage must be None, 'auto' or a number from 0 to 1, got {gamma!r}.")
+            raise ParameterError("shrinkage", gamma, "None, 'auto' or a number from 0 to 1")
         return float(gamma)
 
 
@@ -249,7 +250,7 @@ class NearestCentroid(LinearModel):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit to rows X, labels y and, if given, weights (integer weights equal repeated rows)."""
         if self.metric not in ("l2", "l1"):
-            raise ValueError(f"metric must be 'l2' (means) or 'l1' (medians), got {self.metric!r}.")
+            raise ParameterError("metric", self.metric, "'l2' (means) or 'l1' (medians)")
         X, targets, weights = self._validate_fit(X, y, sample_weight)
         count = np.bincount(targets, weights=weights, minlength=len(self.classes_))
         if self.metric == "l1":

@@ -14,6 +14,7 @@ from nearline._arrays.validation import validate_data
 from nearline._records.habits import TranslatesHabits
 from nearline._records.kept import Instance, Named, Numbers, Plain, Real, Whole, kept, require
 from nearline._records.parameters import HoldsParametrized
+from nearline._records.refused import ParameterError
 from nearline.estimators._blocked import by_blocks, fits_blocks, seen_blocks
 from nearline.kernels import RBF, Kernel, as_kernel
 from nearline.kernels.held import widths
@@ -55,7 +56,7 @@ class KernelMap(
 
     def _check_size(self) -> None:
         if not (isinstance(self.n_components, (int, np.integer)) and self.n_components >= 1):
-            raise ValueError(f"n_components must be a whole number >= 1, got {self.n_components!r}.")
+            raise ParameterError("n_components", self.n_components, "a whole number >= 1")
 
     def _measure(self, items: Any) -> None:
         """Root mean square of K - Z Z^T over pairs of at most 500 training items, relative to that of K."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._records.kept import Numbers, OneOf, OrNone, Plain, Real, Whole, kept, require
+from nearline._records.refused import ParameterError
 from nearline.decision import decide
 from nearline.estimators.kernel_base import MEMORY, KernelScoring
 from nearline.estimators.pairs import Pairs
@@ -116,13 +117,13 @@ class KernelSVM(KernelScoring):
 
     def _check_limits(self) -> None:
         if self.multiclass not in ("one-vs-one", "one-vs-rest"):
-            raise ValueError(f"multiclass must be 'one-vs-one' or 'one-vs-rest', got {self.multiclass!r}.")
+            raise ParameterError("multiclass", self.multiclass, "'one-vs-one' or 'one-vs-rest'")
         if not (isinstance(self.max_iter, (int, np.integer)) and self.max_iter >= 1):
-            raise ValueError(f"max_iter must be a whole number >= 1, got {self.max_iter!r}.")
+            raise ParameterError("max_iter", self.max_iter, "a whole number >= 1")
         for name in ("tol", "memory"):
             value = getattr(self, name)
             if not (isinstance(value, (int, float, np.number)) and value > 0):
-                raise ValueError(f"{name} must be a number > 0, got {value!r}.")
+                raise ParameterError(name, value, "a number > 0")
 
     def _keep(self, items: Any, found: Together) -> None:
         self._keep_scores(KernelScore.of(self.kernel_, items, found.coefficients, found.biases))

@@ -9,6 +9,7 @@ from sklearn.metrics import check_scoring
 from nearline._arrays.design import Array
 from nearline._arrays.doors import Door
 from nearline._records.kept import Numbers, Perhaps, Plain, kept
+from nearline._records.refused import ParameterError
 from nearline.decision import decide
 from nearline.estimators._blocked import fits_blocks, labelled
 from nearline.estimators.linear import LinearClassifier
@@ -59,7 +60,8 @@ class LeastSquaresClassifier(LinearClassifier):
     alphas_, loo_score_ : the sequence given, and what leave-one-out gave for each (only for a sequence).
     loo_scores_ : scores of each row by the model fitted to all others at ``alpha_`` (only for a sequence).
     gap_ : certified duality gap (P - D) / P of ``coef_`` and ``intercept_``, None at alpha = 0.
-    n_iter_, objective_path_, solver_, solution_ : how the fit went.
+    n_iter_, solver_, solution_ : how the fit went.
+    objective_path_ : the risk as the solver went; that of the model, rounded and with its best bias, is ``solution_.value``.
 
     Examples
     --------
@@ -205,5 +207,5 @@ def checked_alphas(alpha: Any, total_weight: float) -> list[float]:
     except TypeError:
         alphas = []
     if not alphas:
-        raise ValueError(f"alpha must be a number >= 0 or a sequence of at least one, got {alpha!r}.")
+        raise ParameterError("alpha", alpha, "a number >= 0 or a sequence of at least one")
     return alphas

@@ -103,7 +103,8 @@ class LinearClassifier(LinearModel):
     coef_, intercept_, classes_ : as in scikit-learn.
     alpha_ : the alpha that was used, a number.
     gap_ : certified duality gap (P - D) / P of ``coef_`` and ``intercept_``, None where there is none.
-    n_iter_, objective_path_, solver_, solution_ : how the fit went.
+    n_iter_, solver_, solution_ : how the fit went.
+    objective_path_ : the risk as the solver went; that of the model, rounded and with its best bias, is ``solution_.value``.
     loss_ : the loss that was minimized (two classes use one score).
 
     Examples
@@ -298,10 +299,9 @@ class LinearClassifier(LinearModel):
         self.intercept_ = solution.params.b.astype(dtype)
         self.loss_ = risk.loss
         self.alpha_, self.seen_weight_ = risk.alpha, risk.total_weight
-        self.gap_ = solution.gap
+        self.gap_, self.solver_ = solution.gap, solution.solver
         self.n_iter_ = max(solution.n_iter, 1)
         self.objective_path_ = solution.trace
-        self.solver_ = solution.solver
 
     @available_if(defines_probabilities)  # type: ignore[untyped-decorator]
     @by_blocks

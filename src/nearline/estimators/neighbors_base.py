@@ -25,6 +25,7 @@ from nearline._records.kept import (
     require,
 )
 from nearline._records.parameters import HoldsParametrized
+from nearline._records.refused import ParameterError
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.blocked import BlockedIndex, Weighed
 from nearline.neighbors.index import ALGORITHMS, Index, check_k
@@ -191,7 +192,7 @@ def _numbers_of(block: Block) -> Array:
 def check_whole(k: Any) -> int:
     """n_neighbors, before the number of rows is known."""
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
-        raise ValueError(f"n_neighbors must be a whole number, got {k!r}.")
+        raise ParameterError("n_neighbors", k, "a whole number")
     if k < 1:
-        raise ValueError(f"n_neighbors must be at least 1, got {k!r}.")
+        raise ParameterError("n_neighbors", k, "at least 1")
     return int(k)

@@ -9,6 +9,7 @@ from sklearn.utils.validation import _num_samples
 from nearline._arrays.design import Array, admitted, is_sparse
 from nearline._arrays.validation import validate_data
 from nearline._records.kept import Anything, Instance, OrNone, kept, require
+from nearline._records.refused import ParameterError
 from nearline.estimators.neighbors_base import ROWS, NeighborsModel
 from nearline.neighbors.consensus import Consensus
 from nearline.neighbors.explanation import Votes
@@ -80,8 +81,8 @@ class NeighborsTransfer(NeighborsModel):
                 "NeighborsTransfer requires y to be passed, but the target y is None: give one payload for each row."
             )
         if self.consensus is not None and not isinstance(self.consensus, Consensus):
-            raise ValueError(
-                f"consensus must be None or a Consensus, got {self.consensus!r}: give Consensus() for captions."
+            raise ParameterError(
+                "consensus", self.consensus, "None or a Consensus", "give Consensus() for captions"
             )
         rows = validate_data(self, X, **ROWS)
         admitted(y, "y")  # refused if damaged, else kept as it is

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from nearline._arrays.design import Array
+from nearline._records.refused import ParameterError
 from nearline.facts._checks import check_whole
 from nearline.facts._pictures import axes_of
 
@@ -66,7 +67,7 @@ def empirical_risk(
     check_whole(sizes, "sizes", 1)
     check_whole(repetitions, "repetitions", 2)  # of one there is no deviation
     if not isinstance(separation, (int, float, np.number)) or not 0.0 <= separation < np.inf:
-        raise ValueError(f"separation must be a finite number >= 0, got {separation!r}.")
+        raise ParameterError("separation", separation, "a finite number >= 0")
     rng = np.random.default_rng(random_state)
     empirical, expected = np.empty((2, len(sizes), repetitions))
     half = separation / 2.0

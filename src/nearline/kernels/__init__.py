@@ -3,6 +3,7 @@
 from typing import Any
 
 from nearline._records.habits import ours
+from nearline._records.refused import ParameterError
 from nearline.kernels._base import Kernel
 from nearline.kernels.algebra import Centered, Constant, Normalized, Product, Sum
 from nearline.kernels.precomputed import Precomputed
@@ -31,8 +32,8 @@ def as_kernel(kernel: Any) -> Kernel:
         return kernel
     if isinstance(kernel, str) and ours(kernel) in KERNELS:
         return KERNELS[ours(kernel)]
-    raise ValueError(
-        f"kernel must be one of {', '.join(map(repr, KERNELS))} or a kernel object such as RBF(0.1), got {kernel!r}."
+    raise ParameterError(
+        "kernel", kernel, f"one of {', '.join(map(repr, KERNELS))} or a kernel object such as RBF(0.1)"
     )
 
 

@@ -9,6 +9,7 @@ from nearline import _core
 from nearline._arrays.design import Array, is_sparse
 from nearline._parallel.tiles import slices, steps
 from nearline._records.kept import AnyOf, OneOf, Real, Whole, kept
+from nearline._records.refused import ParameterError
 from nearline.kernels._base import Kernel
 from nearline.kernels.distances import (
     careful_squares,
@@ -76,11 +77,9 @@ class Polynomial(Kernel):
 
     def __post_init__(self) -> None:
         if not (isinstance(self.degree, (int, np.integer)) and self.degree >= 1):
-            raise ValueError(f"degree must be a whole number >= 1, got {self.degree!r}.")
+            raise ParameterError("degree", self.degree, "a whole number >= 1")
         if not 0 <= self.offset < np.inf:
-            raise ValueError(
-                f"offset must be a number >= 0, got {self.offset!r}: below 0 this is no inner product."
-            )
+            raise ParameterError("offset", self.offset, "a number >= 0", "below 0 this is no inner product")
 
     def among(self, items: Any) -> Array:
         return self._power(mirrored(lower_products(items)))
@@ -127,7 +126,7 @@ class RBF(Kernel):
     def __post_init__(self) -> None:
         named = isinstance(self.gamma, str)
         if self.gamma not in ("scale", "median") if named else not 0 < float(self.gamma) < np.inf:
-            raise ValueError(f"gamma must be a number > 0, 'scale' or 'median', got {self.gamma!r}.")
+            raise ParameterError("gamma", self.gamma, "a number > 0, 'scale' or 'median'")
 
     def fitted(self, items: Any, weights: Array | None = None) -> Self:
         if not isinstance(self.gamma, str):

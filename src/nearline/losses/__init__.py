@@ -11,12 +11,12 @@ from nearline.losses.margin import (
     Logistic,
     MarginLoss,
     PerceptronLoss,
-    Squared,
     SquaredHinge,
     ZeroOne,
 )
 from nearline.losses.multiclass import Softmax, Sparsemax
 from nearline.losses.multiclass_svm import CrammerSinger, MulticlassPerceptron, WestonWatkins
+from nearline.losses.squared import Squared
 
 LOSSES: dict[str, Loss] = {
     loss.name: loss

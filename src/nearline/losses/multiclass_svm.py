@@ -63,19 +63,19 @@ class SmoothedCrammerSinger(SimplexLoss):
     name: ClassVar[str] = "smoothed-crammer-singer"
     stretch: float = 1.0
 
-    def _chances(self, scores: Array, targets: Array) -> tuple[Array, Array, Array]:
+    def _probabilities(self, scores: Array, targets: Array) -> tuple[Array, Array, Array]:
         """p, the code e_y, and (f + 1 - e_y) less f_y."""
         q = one_hot(targets, scores.shape[1])
         ahead = scores + 1.0 - q - (scores * q).sum(axis=1, keepdims=True)
         return sparsemax(ahead / self.stretch), q, ahead
 
     def value_and_gradient(self, scores: Array, targets: Array) -> tuple[Array, Array]:
-        p, q, ahead = self._chances(scores, targets)
+        p, q, ahead = self._probabilities(scores, targets)
         value = (p * ahead).sum(axis=1) - 0.5 * self.stretch * ((p * p).sum(axis=1) - 1.0)
         return np.maximum(value, 0.0), p - q
 
     def shares(self, scores: Array, targets: Array) -> Array:
-        return np.asarray(self._chances(scores, targets)[0] > 0) / self.stretch
+        return np.asarray(self._probabilities(scores, targets)[0] > 0) / self.stretch
 
     def curvature(self, scores: Array, targets: Array) -> Array:
         return laplacian(self.shares(scores, targets))

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from nearline._records.kept import Real, kept
+from nearline._records.refused import ParameterError
 
 
 @kept(recall=Real(0.0, 1.0))
@@ -38,6 +39,6 @@ class Approximate:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.recall, (int, float)) and 0.0 < self.recall < 1.0):
-            raise ValueError(
-                f"recall must be above 0 and below 1, got {self.recall!r}: for recall 1 take algorithm='exact'."
+            raise ParameterError(
+                "recall", self.recall, "above 0 and below 1", "for recall 1 take algorithm='exact'"
             )

@@ -6,13 +6,14 @@ import numpy as np
 
 from nearline._arrays.design import admitted, contiguous, is_sparse
 from nearline._parallel.tiles import slices
+from nearline._records.refused import ParameterError
 
 
 def check_memory(memory: Any) -> int:
     """A number of bytes, > 0."""
     number = isinstance(memory, (int, float, np.integer, np.floating)) and not isinstance(memory, bool)
     if not number or not 1 <= memory < np.inf:
-        raise ValueError(f"memory must be a number of bytes, at least 1, got {memory!r}: 2**30 is 1 GB.")
+        raise ParameterError("memory", memory, "a number of bytes, at least 1", "2**30 is 1 GB")
     return int(memory)
 
 
@@ -22,9 +23,9 @@ def check_k(k: Any, n: int) -> int:
         isinstance(k, (float, np.floating)) and float(k).is_integer()
     )
     if isinstance(k, (bool, np.bool_)) or not whole:
-        raise ValueError(f"k must be a whole number of neighbors, got {k!r}.")
+        raise ParameterError("k", k, "a whole number of neighbors")
     if k < 1:
-        raise ValueError(f"k must be at least 1, got {k!r}.")
+        raise ParameterError("k", k, "at least 1")
     if k > n:
         raise ValueError(f"k = {k} neighbors were asked for, but there are only {n} rows: take k <= {n}.")
     return int(k)

@@ -10,6 +10,7 @@ import numpy as np
 from nearline._arrays.design import Array, is_sparse
 from nearline._parallel.tiles import slices
 from nearline._records.kept import AnyOf, Instance, OneOf, RowArray, Whole, kept
+from nearline._records.refused import ParameterError
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.backends import ALGORITHMS, choose_backend
@@ -176,7 +177,7 @@ class Index:
     def radius(self, queries: Any, radius: float, *, groups: Any = None) -> list[tuple[Array, Array]]:
         """All rows within a distance of each query: a pair (distances, indices) each, ordered by (distance, index)."""
         if not isinstance(radius, (int, float, np.number)) or np.isnan(radius):
-            raise ValueError(f"radius must be a number, got {radius!r}.")
+            raise ParameterError("radius", radius, "a number")
         Q = self._queries(queries)
         wanted = Wanted(0, float(radius), *self._groups(groups, Q.shape[0]))
         lists = []

@@ -9,6 +9,7 @@ import numpy as np
 from nearline import _core
 from nearline._arrays.design import Array, admitted, is_sparse
 from nearline._records.kept import Numbers, OrNone, Plain, Real, kept, require
+from nearline._records.refused import ParameterError
 from nearline.neighbors.choice import VANISHING_SQUARES
 from nearline.neighbors.embeddings import Embedding, Mapped
 from nearline.neighbors.metric import NO_ROWS, Metric
@@ -167,7 +168,7 @@ class Mahalanobis(Metric):
                 f"Mahalanobis needs a matrix, or one of {', '.join(map(repr, RULES))}, got {self.matrix!r}."
             )
         if self.shrinkage is not None and not 0 < self.shrinkage <= 1:
-            raise ValueError(f"shrinkage must be above 0 and at most 1, got {self.shrinkage!r}.")
+            raise ParameterError("shrinkage", self.shrinkage, "above 0 and at most 1")
 
     def _check_matrix(self) -> None:
         if self.shrinkage is not None:

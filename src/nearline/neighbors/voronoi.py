@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.refused import ParameterError
 from nearline.neighbors.cells import traced
 from nearline.neighbors.metrics import Metric, as_metric
 
@@ -88,7 +89,7 @@ def _measurable(metric: Metric, X: Array, y: Any) -> Metric:
 def _checked_frame(frame: Any) -> tuple[float, float, float, float]:
     sides = np.asarray(frame)
     if sides.shape != (4,) or sides.dtype.kind not in "iuf" or not np.isfinite(sides).all():
-        raise ValueError(f"frame must be four numbers (left, right, bottom, top), got {frame!r}.")
+        raise ParameterError("frame", frame, "four numbers (left, right, bottom, top)")
     left, right, bottom, top = (float(side) for side in sides)
     if not (left < right and bottom < top):
         raise ValueError(f"frame must have left < right and bottom < top, got {frame!r}.")

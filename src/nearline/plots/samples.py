@@ -54,7 +54,7 @@ class Sample:
     raw: Any = None
     shape: tuple[int, ...] = ()  # of one row, where it is an image
     what: str = ""
-    way: Any = None  # a transformer that makes X of the raw rows, to be fitted anew inside folds
+    representation: Any = None  # a transformer that makes X of the raw rows, to be fitted anew inside folds
     columns: Array | None = (
         None  # (n, 1 or 2) if that is all there is: values as they came, NaN where missing
     )
@@ -104,9 +104,11 @@ def _bundled(
     names = [str(one) for one in bunch.feature_names]
     if columns is not None:
         raw, names = raw[:, columns], [names[j] for j in columns]
-    way = StandardScaler() if scale else None
-    X = raw if way is None else way.fit_transform(raw)
-    return Sample(X, labels.astype(str), names, raw, what=name.replace("_", " "), way=way)
+    representation = StandardScaler() if scale else None
+    X = raw if representation is None else representation.fit_transform(raw)
+    return Sample(
+        X, labels.astype(str), names, raw, what=name.replace("_", " "), representation=representation
+    )
 
 
 def iris() -> Sample:

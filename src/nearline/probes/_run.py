@@ -11,8 +11,8 @@ from nearline.probes._case import Case, as_case
 from nearline.probes._part import TRAINING, Answer, Part
 from nearline.probes.protocols import Protocol, as_protocol
 from nearline.probes.result import Line, Probed
+from nearline.selection.fingerprints import fingerprint
 from nearline.selection.intervals import accuracy_interval
-from nearline.selection.locked_test import fingerprint
 
 
 def probe(

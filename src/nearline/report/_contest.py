@@ -12,15 +12,16 @@ import numpy as np
 import nearline
 from nearline.report._plain import rounded
 from nearline.selection.leaderboard import OPTIMISTIC, Entry, Leaderboard
-from nearline.selection.locked_test import LockedTest
+from nearline.selection.locked_test import as_holdout
 from nearline.selection.scoring import SCORERS
+from nearline.selection.test_result import TestResult
 from nearline.selection.try_all import TryThemAll
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "polars")
 FEWEST_POINTS = 3  # of a curve
 
 
-def data_facts(contest: TryThemAll, opened: LockedTest | None, source: dict[str, Any]) -> dict[str, Any]:
+def data_facts(contest: TryThemAll, opened: TestResult | None, source: dict[str, Any]) -> dict[str, Any]:
     """What the rows are, and how many of each class there are. Of locked rows nothing but their number is said."""
     y = contest.training_labels_
     tested = contest.opened_part() if opened is not None else None
@@ -47,11 +48,12 @@ def data_facts(contest: TryThemAll, opened: LockedTest | None, source: dict[str,
 
 def split_facts(contest: TryThemAll) -> dict[str, Any]:
     """How rows were divided."""
-    own = isinstance(contest.test, (tuple, list))
+    holdout = as_holdout(contest.test)
+    share = None if holdout is None else holdout.rows
     return {
         "kind": contest.split_,
         "folds": len(contest.best_.scores[contest.leaderboard_.primary.name]),
-        "test": "own rows" if own else contest.test,
+        "test": "own rows" if holdout is not None and holdout.own else share,
         "random_state": contest.random_state,
     }
 

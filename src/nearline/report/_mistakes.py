@@ -8,7 +8,7 @@ from nearline._arrays.design import Array
 from nearline._records.words import many
 from nearline.report._plain import rounded
 from nearline.report._rows import Nearby, Sight
-from nearline.selection.locked_test import LockedTest
+from nearline.selection.test_result import TestResult
 
 MOST_MISTAKES = 6
 NEIGHBORS = 3
@@ -41,7 +41,7 @@ def mistake_facts(sight: Sight) -> dict[str, Any]:
     }
 
 
-def _sureness(opened: LockedTest) -> tuple[Array, str]:
+def _sureness(opened: TestResult) -> tuple[Array, str]:
     """The probability of the class called, else how far its score is ahead of the next."""
     m = np.arange(len(opened.codes))
     probabilities = opened.predictions.probabilities()
@@ -56,7 +56,7 @@ def _sureness(opened: LockedTest) -> tuple[Array, str]:
     return np.asarray(two[:, 1] - two[:, 0], dtype=np.float64), "lead"
 
 
-def _mistake(sight: Sight, opened: LockedTest, number: int, sureness: float) -> dict[str, Any]:
+def _mistake(sight: Sight, opened: TestResult, number: int, sureness: float) -> dict[str, Any]:
     assert sight.test is not None
     labels, known = opened.classes.tolist(), sight.contest.test_rows_
     return {

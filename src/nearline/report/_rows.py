@@ -15,7 +15,7 @@ from nearline.report._images import picture_shape, row_picture
 from nearline.report._plain import brief
 from nearline.representations import is_frame, kind_of
 from nearline.representations.ngrams import token_weights
-from nearline.selection.locked_test import LockedTest
+from nearline.selection.test_result import TestResult
 from nearline.selection.try_all import TryThemAll
 
 MOST_ROWS = 5_000  # training rows that are looked at
@@ -33,7 +33,7 @@ class Sight:
     """A contest's rows and its model."""
 
     contest: TryThemAll
-    opened: LockedTest | None
+    opened: TestResult | None
     source: dict[str, Any]
 
     def place(self, row: int, what: str = "rows") -> dict[str, int | None]:

@@ -8,8 +8,8 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 
 from nearline._arrays.design import Array
 from nearline.report._plain import rounded
-from nearline.selection.locked_test import LockedTest
 from nearline.selection.reliability import brier_score, reliability_curve
+from nearline.selection.test_result import TestResult
 
 MOST_MATRIX = 100  # classes of a whole confusion matrix
 MOST_CURVES = 12  # classes whose curves are kept
@@ -17,7 +17,7 @@ MOST_POINTS = 80  # of a curve
 MOST_CONFUSED = 50  # pairs of classes
 
 
-def opened_facts(opened: LockedTest) -> dict[str, Any]:
+def opened_facts(opened: TestResult) -> dict[str, Any]:
     """What the opened test rows say."""
     return {
         "model": opened.model,
@@ -41,7 +41,7 @@ def opened_facts(opened: LockedTest) -> dict[str, Any]:
     }
 
 
-def _score(opened: LockedTest, name: str) -> dict[str, Any]:
+def _score(opened: TestResult, name: str) -> dict[str, Any]:
     interval = opened.intervals[name]
     return {
         "title": opened.titles.get(name, name),
@@ -52,7 +52,7 @@ def _score(opened: LockedTest, name: str) -> dict[str, Any]:
     }
 
 
-def _confused(opened: LockedTest) -> list[dict[str, Any]]:
+def _confused(opened: TestResult) -> list[dict[str, Any]]:
     """Pairs of classes, the most frequent confusion first."""
     table = opened.confusion.copy()
     np.fill_diagonal(table, 0)
@@ -64,7 +64,7 @@ def _confused(opened: LockedTest) -> list[dict[str, Any]]:
     ]
 
 
-def _ranking(opened: LockedTest) -> dict[str, Any]:
+def _ranking(opened: TestResult) -> dict[str, Any]:
     """ROC and precision-recall curves: of the positive one of two classes, else of each class against the rest."""
     labels = opened.classes.tolist()
     first = len(labels) == 2 and opened.positive == labels[0]
@@ -122,7 +122,7 @@ def _thinned(x: Array, y: Array) -> Array:
     return np.stack([x, y])
 
 
-def _reliability(opened: LockedTest) -> dict[str, Any]:
+def _reliability(opened: TestResult) -> dict[str, Any]:
     probabilities = opened.predictions.probabilities()
     if probabilities is None:
         return {"said": "The model gives no probabilities, so there is no reliability to show."}

@@ -17,12 +17,12 @@ from nearline.report._plain import plain
 from nearline.report._regions import region_facts
 from nearline.report._rows import Sight
 from nearline.report._tested import opened_facts
-from nearline.selection.locked_test import LockedTest
+from nearline.selection.test_result import TestResult
 from nearline.selection.try_all import TryThemAll
 
 
 def facts_of(
-    contest: TryThemAll, opened: LockedTest | None = None, *, source: dict[str, Any] | None = None
+    contest: TryThemAll, opened: TestResult | None = None, *, source: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """Everything that a report says, as values that JSON can hold; what is undefined is None.
 
@@ -71,7 +71,7 @@ def facts_of(
 def write_report(
     path: Any,
     contest: TryThemAll,
-    opened: LockedTest | None = None,
+    opened: TestResult | None = None,
     *,
     title: str | None = None,
     source: dict[str, Any] | None = None,

@@ -6,6 +6,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from nearline._records.habits import ours
+from nearline._records.refused import ParameterError
 
 Named = TypeVar("Named")
 
@@ -30,11 +31,11 @@ def strength(alpha: Any, total_weight: float) -> float:
     if not isinstance(alpha, str):
         return checked_alpha(alpha)
     if alpha != "1/n":
-        raise ValueError(f"alpha must be a finite number >= 0 (0 means no penalty) or '1/n', got {alpha!r}.")
+        raise ParameterError("alpha", alpha, "a finite number >= 0 (0 means no penalty) or '1/n'")
     return 1.0 / total_weight
 
 
 def checked_alpha(alpha: Any) -> float:
     if not isinstance(alpha, numbers.Real) or not 0.0 <= float(alpha) < np.inf:
-        raise ValueError(f"alpha must be a finite number >= 0 (0 means no penalty), got {alpha!r}.")
+        raise ParameterError("alpha", alpha, "a finite number >= 0 (0 means no penalty)")
     return float(alpha)

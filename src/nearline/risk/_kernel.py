@@ -6,7 +6,7 @@ The parameters are the coefficients A of the items: scores are K A + b and |W|^2
 """
 
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +50,7 @@ class KernelRisk(Objective):
     (True, 'smo', [-1.0, -1.0, 1.0, 1.0])
     """
 
+    examples: ClassVar[str] = "items"
     shared: Gram  # a matrix that several risks may have
     rows: Array  # (n,) those of it that are this risk's items
 
@@ -95,11 +96,6 @@ class KernelRisk(Objective):
     ) -> None:
         self.shared, self.rows = gram, np.arange(gram.n)
         self._take(gram.n, targets, loss, alpha, weights, bias, n_classes)
-        if n_classes is None and self.targets.ndim == 1 and (self.targets == self.targets[0]).all():
-            raise ValueError(
-                f"All {gram.n:,} targets are of one class, so that a kernel has nothing to tell apart: give items of another "
-                "class too, or set n_classes if classes without items are meant."
-            )
 
     def with_alpha(self, alpha: float | str) -> "KernelRisk":
         """The same risk at another strength, sharing all that does not depend on it."""

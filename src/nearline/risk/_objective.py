@@ -3,7 +3,7 @@
 import sys
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ class Objective(ABC):
 
     loss: Loss
     bias: bool
+    examples: ClassVar[str] = "rows"  # what has a target
     targets: Array  # (n,) or (n, K)
     n_classes: int
     n_outputs: int
@@ -45,6 +46,11 @@ class Objective(ABC):
             )
         if n_rows == 0:
             raise ValueError("The risk of no rows is undefined: X is empty, give at least one row.")
+        if n_classes is None and self.targets.ndim == 1 and (self.targets == self.targets[0]).all():
+            raise ValueError(
+                f"All {n_rows:,} targets are of one class, so that there is nothing to tell apart: give {self.examples} of "
+                f"another class too, or set n_classes if classes without {self.examples} are meant."
+            )
         if n_classes is None:
             several = self.targets.ndim == 2
             n_classes = self.targets.shape[1] if several else int(self.targets.max()) + 1

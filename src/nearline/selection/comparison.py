@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import bdtr, ndtr, stdtr
 
 from nearline._arrays.design import Array
+from nearline._records.refused import ParameterError
 
 # Differences below this share of the scores are rounding: the scores are equal.
 ROUNDING = 1e-12
@@ -68,7 +69,7 @@ def holm(p_values: Any) -> Array:
     """
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or (p < 0).any() or (p > 1).any():
-        raise ValueError(f"p_values must be a list of numbers between 0 and 1, got {p.tolist()!r}.")
+        raise ParameterError("p_values", p.tolist(), "a list of numbers between 0 and 1")
     adjusted = np.full(p.shape, np.nan)
     known = np.flatnonzero(~np.isnan(p))
     order = known[np.argsort(p[known], kind="stable")]
@@ -108,7 +109,7 @@ def indistinguishable(
             f"scores must be finite or NaN, of shape (candidates, folds) with at least 2 folds, got shape {S.shape}."
         )
     if not 0.0 < level < 1.0:
-        raise ValueError(f"level must be between 0 and 1, got {level!r}: 0.05 is usual.")
+        raise ParameterError("level", level, "between 0 and 1", "0.05 is usual")
     mask: Array = np.asarray(~np.isnan(S).any(axis=1))
     if not mask.any():
         return mask
@@ -215,8 +216,8 @@ def mcnemar(correct_a: Any, correct_b: Any, *, mid_p: bool = False) -> McNemar:
 def _corrected(differences: Array, test_to_train: float) -> tuple[Array, Array]:
     """Statistics and two-sided p values (m,) of differences (m, J)."""
     if not (np.isfinite(test_to_train) and test_to_train >= 0):
-        raise ValueError(
-            f"test_to_train must be a number >= 0, got {test_to_train!r}: give rows tested / rows trained on."
+        raise ParameterError(
+            "test_to_train", test_to_train, "a number >= 0", "give rows tested / rows trained on"
         )
     J = differences.shape[1]
     mean, deviation = differences.mean(axis=1), differences.std(axis=1, ddof=1)

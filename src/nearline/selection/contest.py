@@ -1,49 +1,26 @@
 """Contest: every family on every representation and fold, with what they share computed once."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
 
 import numpy as np
 
-from nearline._arrays.design import Array
-from nearline._core import thread_limit
-from nearline._parallel.stopping import Deadline, OutOfTime, checkpoint, current, heeding
-from nearline._parallel.tiles import side_by_side
+from nearline._parallel.stopping import Deadline, OutOfTime, checkpoint, heeding
 from nearline.representations import Representation
-from nearline.selection.budget import Budget
-from nearline.selection.comparison import added_by_rows
-from nearline.selection.contributions import contributions_of, correct
 from nearline.selection.edges import ROUNDS, Axis, Edge, open_ends
-from nearline.selection.families import Family, Outcome
+from nearline.selection.families import Family
 from nearline.selection.fold_data import FoldData, TrainingRows
 from nearline.selection.forecast import Forecast
 from nearline.selection.leaderboard import Leaderboard, Skipped
-from nearline.selection.memory import KEPT, available_memory
-from nearline.selection.progress import Progress
-from nearline.selection.scoring import Scorer
+from nearline.selection.memory import KEPT
+from nearline.selection.running import Rules, Runner
 from nearline.selection.unit import Unit
 from nearline.selection.usable import LATE, are_dear, reason_of, too_long, usable_representations
 
 EARLY = 3  # families that are tried before the grids of others are made, where time is limited
 MUCH = 1e9  # bytes that are worth a word
 DOUBT = 1.5  # what is expected to take longer than the time left by more than this factor is not begun
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What is the same for all candidates."""
-
-    scorers: list[Scorer]
-    preset: str
-    progress: Progress
-    class_weight: Any = None
-    budget: Budget = field(default_factory=lambda: Budget(None))
-    memory: float | None = None  # bytes; None: what the machine has left
-    last_fits: Callable[[Any], int] = lambda model: 1  # how often a winner is fitted in the end
 
 
 class Contest:
@@ -53,13 +30,15 @@ class Contest:
         self, rows: TrainingRows, families: list[Family], representations: list[Representation], rules: Rules
     ) -> None:
         self.rows, self.rules = rows, rules
+        self.trivial = {family.name for family in families if family.trivial}  # that do not look at the rows
         self.units: list[Unit] = []  # that ran
         self.interrupted, self._begun = False, 0
         self.to_fit: dict[
             int, float
         ] = {}  # seconds that a last fit of an entry, known by its id, takes about
         self._tests = [test for _, test in rows.folds]
-        self._data = FoldData(rows, rules.class_weight, min(KEPT, self._memory() / 4))
+        self._data = FoldData(rows, rules.class_weight, min(KEPT, self.rules.memory_left / 4))
+        self._runner = Runner(rows, self._data, rules)
         usable, self.skipped = usable_representations(self._data, representations, rules.budget)
         self._pairs = [(family, one) for family in families for one in usable if one.gives in family.takes]
         if not self._data.all_fit(usable) or are_dear(
@@ -158,8 +137,8 @@ class Contest:
         if not grid:
             return "too few rows, or too small weights"
         need, tests = family.memory(fold, grid), self._tests
-        if need > self._memory():
-            return f"it needs about {need / 1e9:.1f} GB of memory, {self._memory() / 1e9:.1f} GB are left"
+        if need > self.rules.memory_left:
+            return f"it needs about {need / 1e9:.1f} GB of memory, {self.rules.memory_left / 1e9:.1f} GB are left"
         seconds = len(tests) * family.seconds(fold, grid)
         unit = Unit(
             family, representation, seconds, need, self.rules.scorers, tests, self._data.bytes_with(fold)
@@ -171,7 +150,7 @@ class Contest:
         """Run a unit; one that fails is skipped with the reason, one that is late keeps the candidates that finished."""
         try:
             checkpoint()
-            self._run_folds(unit, 0, doing, lambda part: self._forecast.share(unit, part))
+            self._runner.run(unit, 0, doing, lambda part: self._forecast.share(unit, part))
         except OutOfTime:
             self._skip(unit.family, unit.representation, LATE, late=True)
         except KeyboardInterrupt:
@@ -213,10 +192,10 @@ class Contest:
             try:
                 with heeding(self.rules.budget.candidates):
                     checkpoint()
-                    self._check_memory(unit, further)
+                    self._runner.check_memory(unit, further)
                     unit.grow(further)
                     doing = f"further values: {_doing(unit)}"
-                    self._run_folds(unit, first, doing, lambda _: self._forecast.further(part))
+                    self._runner.run(unit, first, doing, lambda _: self._forecast.further(part))
             except OutOfTime:
                 why = LATE
                 break
@@ -240,87 +219,8 @@ class Contest:
         axes = unit.family.axes(self._data.largest(unit.representation), grid)
         return [(axis, best, up) for axis, up in open_ends(axes, grid, means, numbers.index(best))]
 
-    def _check_memory(self, unit: Unit, further: list[dict[str, Any]]) -> None:
-        need = unit.family.memory(self._data.largest(unit.representation), further)
-        if need > self._memory():
-            raise MemoryError(f"{need / 1e9:.1f} GB are needed, {self._memory() / 1e9:.1f} GB are left")
-
-    def _run_folds(self, unit: Unit, first: int, doing: str, share: Callable[[float], float]) -> None:
-        """Candidates from number first on; warnings become their notes."""
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            pieces = self._pieces(unit, first)
-            for number, piece in enumerate(pieces):
-                with heeding(self.rules.budget.candidates if number else current()):  # then there is a result
-                    checkpoint()
-                    whole = partial(_share_of, share, number, len(pieces))
-                    self._run_candidates(unit, piece, doing, whole)
-        for warning in said:
-            for notes in unit.notes[first:]:
-                notes[str(warning.message)] = None
-
-    def _pieces(self, unit: Unit, first: int) -> list[range]:
-        """Candidates that run on all folds before the next: one by one where that costs nothing and time may end."""
-        numbers = range(first, len(unit.grid))
-        apart = unit.family.alone and self.rules.budget.limit is not None
-        if not (apart and self._data.keep_all(unit.representation)):
-            return [numbers]
-        return [range(number, number + 1) for number in numbers]
-
-    def _run_candidates(
-        self, unit: Unit, numbers: range, doing: str, share: Callable[[float], float]
-    ) -> None:
-        """Folds side by side, if they are in memory with all that they need, and the family's fits may run so."""
-        representation, progress = unit.representation, self.rules.progress
-        n_folds = len(self.rows.folds)
-        progress.advance(share(0.0), doing)
-        finished: list[int] = []
-
-        def run(f: int) -> None:
-            for outcome in unit.family.outcomes(
-                self._data.fold(representation, f), unit.grid[numbers.start : numbers.stop]
-            ):
-                self._score(unit, f, numbers.start, outcome)
-                checkpoint()
-            finished.append(f)
-            progress.advance(share(len(finished) / n_folds), doing)
-
-        beside = unit.family.threads and min(n_folds, thread_limit()) * unit.memory <= self._memory()
-        beside = beside and self._data.keep_all(representation)
-        cells = float(np.prod(self._data.largest(representation).shape)) if beside else 0.0
-        side_by_side(run, range(n_folds), cells=cells)
-
-    def _score(self, unit: Unit, f: int, first: int, outcome: Outcome) -> None:
-        rows, test = self.rows, self.rows.folds[f][1]
-        weights = None if rows.weights is None else rows.weights[test]
-        scores = [s(outcome.predictions, rows.codes[test], rows.classes, weights) for s in self.rules.scorers]
-        right = outcome.predictions.labels == rows.codes[test]
-        unit.take(f, first + outcome.number, outcome, scores, right, self._added(outcome, rows.codes[test]))
-
-    def _added(self, outcome: Outcome, codes: Array) -> Array | None:
-        """What independent rows add to the score that decides; `correct` says it for the accuracy."""
-        primary = self.rules.scorers[0]
-        contributions = contributions_of(primary)
-        if (
-            contributions is None
-            or contributions is correct
-            or self.rows.weights is not None
-            or not self.rows.independent
-        ):
-            return None
-        rows = contributions(outcome.predictions, codes, len(self.rows.classes))
-        return None if rows is None else added_by_rows(rows, len(self.rows.folds))
-
     def _skip(self, family: Family, representation: Representation, reason: str, late: bool = False) -> None:
         self.skipped.append(Skipped(family.name, representation.name, reason, late))
-
-    def _memory(self) -> float:
-        return available_memory() if self.rules.memory is None else self.rules.memory
-
-
-def _share_of(share: Callable[[float], float], piece: int, pieces: int, part: float) -> float:
-    """Of all, while a part of a piece is done."""
-    return share((piece + part) / pieces)
 
 
 def _doing(unit: Unit) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.folds import Folds
-from nearline.selection.splits import Split
+from nearline.selection.splits import Division
 
 MOST_FOLDS = 5
 MANY_ROWS, FEWER_FOLDS = 20_000, 3  # so many rows tell the calibrator enough on fewer folds
@@ -18,7 +18,7 @@ def gives_probabilities(model: Any) -> bool:
     return callable(getattr(model, "predict_proba", None))
 
 
-def cross_fitted(model: Any, codes: Array, groups: Any, split: Split) -> CalibratedClassifier:
+def cross_fitted(model: Any, codes: Array, groups: Any, split: Division) -> CalibratedClassifier:
     """A model that has only scores, unfitted, with probabilities by the calibrator of the smallest log-loss.
 
     Folds are drawn as the contest's are, by group or in time. Rows of a class that a fold would have none of to train on
@@ -31,7 +31,7 @@ def cross_fitted(model: Any, codes: Array, groups: Any, split: Split) -> Calibra
     return CalibratedClassifier(model, method=method, folds=folds, random_state=split.random_state)
 
 
-def _folds(codes: Array, groups: Any, split: Split) -> Folds:
+def _folds(codes: Array, groups: Any, split: Division) -> Folds:
     n_folds = MOST_FOLDS if len(codes) <= MANY_ROWS else FEWER_FOLDS
     most = int(np.bincount(codes).max()) if split.kind == "stratified" else len(codes) - 1
     if split.kind == "group":

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import _safe_split
 from nearline._arrays.design import Array, is_sparse
 from nearline._arrays.validation import check_array
 from nearline._records.habits import translates_habits
+from nearline._records.refused import ParameterError
 from nearline.estimators import KNeighborsClassifier, LinearClassifier
 from nearline.estimators.neighbors_base import check_whole
 from nearline.predictions import Predictions
@@ -122,7 +123,7 @@ def _sizes(sizes: Any, most: int) -> Array:
     whole = np.issubdtype(given.dtype, np.integer)
     counts = given if whole else np.where(given > 0, np.maximum(np.rint(given * most), 2), 0).astype(int)
     if not len(counts) or counts.min() < 1 or counts.max() > most:
-        raise ValueError(f"sizes must be shares in (0, 1] or numbers of rows up to {most}, got {sizes!r}.")
+        raise ParameterError("sizes", sizes, f"shares in (0, 1] or numbers of rows up to {most}")
     return np.unique(counts)
 
 

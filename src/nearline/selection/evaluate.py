@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import _safe_split
 from nearline._arrays.design import Array
 from nearline._arrays.validation import indexable
 from nearline._records.habits import translates_habits
+from nearline._records.refused import ParameterError
 from nearline.estimators.base import encoded
 from nearline.predictions import Predictions, predictions_of
 from nearline.selection.comparison import TTest, corrected_t_test
@@ -176,7 +177,7 @@ class Task:
 
     def pairs(self, folds: Any, split: str, random_state: int, repeats: int) -> Iterator[tuple[Array, Array]]:
         if not (isinstance(repeats, (int, np.integer)) and repeats >= 1):
-            raise ValueError(f"repeats must be a whole number >= 1, got {repeats!r}.")
+            raise ParameterError("repeats", repeats, "a whole number >= 1")
         drawn: list[Folds] = []
         for r in range(repeats):
             found = folds_by(split, folds, self.codes, self.groups, random_state + r)

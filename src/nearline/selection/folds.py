@@ -19,6 +19,7 @@ from sklearn.model_selection import (
 )
 
 from nearline._arrays.design import Array
+from nearline._records.refused import ParameterError
 from nearline._records.words import many, worded
 
 Pairs = list[tuple[Array, Array]]  # (numbers of the training rows, numbers of the rows left out)
@@ -173,9 +174,7 @@ def splitter(split: str, n_folds: int, y: Array, groups: Any, random_state: int)
 def _check_number(folds: int, n: int) -> None:
     """Refuse a number of folds that rows cannot be divided into, by what is wrong: the number, or too few rows."""
     if folds < 2:
-        raise ValueError(
-            f"{worded('folds', '--folds')} must be between 2 and the number of rows that they divide, {n:,}, got {folds}."
-        )
+        raise ParameterError("folds", folds, f"between 2 and the number of rows that they divide, {n:,}")
     if folds > n:
         fewer = f", or take fewer folds ({worded('folds=2', '--folds 2')})" if n > 2 else ""
         there = f"There {'is' if n == 1 else 'are'} only {many(n, 'row')} to divide"

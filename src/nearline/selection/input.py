@@ -9,11 +9,15 @@ from sklearn.utils.validation import _check_feature_names
 
 from nearline._arrays.design import Array, admitted, flat, is_sparse
 from nearline._arrays.targets import quantity_in
-from nearline._arrays.validation import validate_data
+from nearline._arrays.validation import check_weights, validate_data
+from nearline._records.refused import ParameterError, check_choice
 from nearline._records.words import many
+from nearline.estimators.base import encoded
 from nearline.representations import is_frame, kind_of
 from nearline.representations.base import by_name
 from nearline.selection.calibrators import CALIBRATORS
+from nearline.selection.rows import LabeledRows
+from nearline.selection.splits import checked_groups
 
 NUMERIC = ("numbers", "sparse")
 
@@ -52,6 +56,19 @@ def checked_rows(model: Any, X: Any, y: Any = None, *, reset: bool = True) -> tu
     if reset:
         model._kind = kind
     return X, labels
+
+
+def labeled_rows(model: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> LabeledRows:
+    """Rows of at least two classes, with all that belongs to them."""
+    name = type(model).__name__
+    if y is None:
+        raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+    X, y = checked_rows(model, X, y)
+    check_classes(y)
+    if len(encoded(y)[0]) < 2:
+        raise ValueError(f"{name} needs at least 2 classes, but y has 1 class: {y.tolist()[0]!r}.")
+    weights = None if sample_weight is None else check_weights(sample_weight, y)
+    return LabeledRows(X, y, None if groups is None else checked_groups(groups, len(y)), weights)
 
 
 def _flat(X: Any) -> tuple[Any, tuple[int, ...]]:
@@ -102,34 +119,22 @@ def check_classes(y: Array) -> None:
 
 def check_options(contest: Any) -> None:
     """Parameters of a contest that need no look at the data."""
-    choices: dict[str, tuple[Any, ...]] = {
-        "choose": ("best", "one-se"),
-        "refit": ("train", "all"),
-        "calibrate": (None, "auto", "needed", *CALIBRATORS),
-    }
-    for name, allowed in choices.items():
-        value = getattr(contest, name)
-        if not any(value is one or value == one for one in allowed):
-            raise ValueError(f"{name} must be {' or '.join(map(repr, allowed))}, got {value!r}.")
-    limit, test = contest.time_limit, contest.test
+    check_choice("choose", contest.choose, ("best", "one-se"))
+    check_choice("calibrate", contest.calibrate, (None, "auto", "needed", *CALIBRATORS))
+    limit = contest.time_limit
     if limit is not None and not (isinstance(limit, (int, float, np.number)) and limit > 0):
-        raise ValueError(f"time_limit must be a number of seconds > 0, got {limit!r}.")
-    pair = isinstance(test, (tuple, list)) and len(test) == 2
-    if test is not None and not pair and not isinstance(test, (float, int, np.number)):
-        raise ValueError(f"test must be a share of the rows, a pair (X_test, y_test) or None, got {test!r}.")
+        raise ParameterError("time_limit", limit, "a number of seconds > 0")
     if not isinstance(contest.random_state, (int, np.integer)):
-        raise ValueError(f"random_state must be a whole number, got {contest.random_state!r}.")
+        raise ParameterError("random_state", contest.random_state, "a whole number")
     if contest.own is not None and not isinstance(contest.own, dict):
-        raise ValueError(f"own must be a dictionary {{name: estimator}}, got {contest.own!r}.")
+        raise ParameterError("own", contest.own, "a dictionary {name: estimator}")
     for name, model in (contest.own or {}).items():
         if isinstance(model, type) or not callable(getattr(model, "fit", None)):
-            raise ValueError(
-                f"own[{name!r}] must be a classifier object with fit and predict, got {model!r}."
-            )
+            raise ParameterError(f"own[{name!r}]", model, "a classifier object with fit and predict")
     for name in ("include", "exclude"):
         value = getattr(contest, name)
         if value is not None and not isinstance(value, (str, list, tuple, set, frozenset)):
-            raise ValueError(f"{name} must be names of families, got {value!r}.")
+            raise ParameterError(name, value, "names of families")
 
 
 def _all_strings(labels: Array) -> bool:

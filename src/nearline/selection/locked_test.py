@@ -1,144 +1,182 @@
-"""Opened: what the locked rows say about the chosen model, once."""
+"""LockedTest: rows that nothing looks at until a model has been chosen, and the count of how often they were opened."""
 
-import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from nearline._arrays.design import Array, is_sparse
-from nearline._parallel.tiles import slices
-from nearline._records.visible import visible
-from nearline._records.words import many
-from nearline.predictions import Predictions
-from nearline.representations import is_frame, kind_of_series, read_series, series_of
-from nearline.selection.cells import shown
-from nearline.selection.intervals import Interval
-from nearline.selection.intervals.of_scores import Sample, interval_of
-from nearline.selection.measures import class_counts
+from nearline._arrays.design import Array
+from nearline._records.parameters import Parametrized
+from nearline._records.refused import ParameterError, check_choice
+from nearline.estimators.base import encoded
+from nearline.predictions import Predictions, predictions_of
+from nearline.selection.fingerprints import fingerprint, model_key
+from nearline.selection.input import checked_rows
+from nearline.selection.intervals.of_scores import Sample, intervals_of
+from nearline.selection.openings import Openings, record_opening
+from nearline.selection.rows import LabeledRows
 from nearline.selection.scoring import Scorer
-from nearline.selection.trivial import Against
+from nearline.selection.splits import Division
+from nearline.selection.test_result import TestResult
+from nearline.selection.trivial import against_on_rows, trivial_answers
 
-PIECE = 1 << 16  # rows that a fingerprint takes at a time
-
-
-@dataclass(frozen=True)
-class LockedRows:
-    """What the rows of the test part are, features aside."""
-
-    y: Array  # labels
-    weights: Array | None = None
-    groups: Array | None = None
-    in_time: bool = False
+REFITS = ("train", "all")
 
 
-@dataclass(frozen=True)
-class LockedTest:
-    """Scores of one model on the test rows, each with an interval that accounts for the choice of the test rows only."""
+@dataclass(frozen=True, repr=False)
+class Holdout(Parametrized):
+    """Which rows a contest locks away for the test, and what becomes of the model once they are open.
 
-    model: str
-    n_rows: int
-    n_training_rows: int
-    scores: dict[str, float]
-    intervals: dict[str, Interval]
-    cross_validation: dict[str, float]  # the winner's mean: optimistic, for it was chosen by it
-    majority: float  # accuracy of the most frequent class of the training part
-    against: Against  # answers without a look at the features, by the score that decides
-    classes: Array = field(repr=False)
-    codes: Array = field(repr=False)
-    predictions: Predictions = field(repr=False)
-    openings: int = 1
-    models: int = 1  # that were tested on these rows
-    refitted: bool = False  # whether the model in hand has been fitted on all rows since
-    calibrated: bool = False
-    positive: Any = None  # the positive one of two classes
-    weights: Array | None = field(default=None, repr=False)  # of the test rows; scores and figures count them
-    titles: dict[str, str] = field(default_factory=dict)  # names of scores, with what must be said with them
-    fold_titles: dict[str, str] = field(
-        default_factory=dict
-    )  # the same on folds, which may lack a class of the test rows
+    Parameters
+    ----------
+    rows : share of the rows that is locked away, or a pair (X_test, y_test) of your own.
+    refit : "train" keeps the model that was tested; "all" fits it anew on all rows once the test is open.
+
+    Examples
+    --------
+    >>> from nearline import Holdout
+    >>> Holdout(0.25, refit="all")
+    Holdout(0.25, refit='all')
+    """
+
+    rows: Any = 0.2
+    refit: str = "train"
+
+    def __post_init__(self) -> None:
+        pair = isinstance(self.rows, (tuple, list)) and len(self.rows) == 2
+        if not pair and (isinstance(self.rows, bool) or not isinstance(self.rows, (float, int, np.number))):
+            raise ParameterError(
+                "test", self.rows, "a share of the rows, a pair (X_test, y_test), a Holdout or None"
+            )
+        check_choice("refit", self.refit, REFITS)
+        if self.refit == "all" and self.own:
+            raise ParameterError(
+                "refit",
+                "all",
+                "'train' with test rows of your own",
+                "to learn from them too, fit contest.estimator(...)",
+            )
 
     @property
-    def confusion(self) -> Array:
-        """(C, C): rows of class i that were called j."""
-        C = len(self.classes)
-        return np.bincount(self.codes * C + self.predictions.labels, minlength=C * C).reshape(C, C)
+    def own(self) -> bool:
+        """Whether the test rows are brought, rather than drawn."""
+        return isinstance(self.rows, (tuple, list))
 
-    def per_class(self) -> list[dict[str, float]]:
-        """Precision, recall, F1 (weighted as the scores are) and number of rows of each class; NaN where undefined."""
-        found, called, there = class_counts(self.predictions, self.codes, self.classes, self.weights)
-        rows = np.bincount(self.codes, minlength=len(self.classes))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            precision, recall, f1 = found / called, found / there, 2 * found / (called + there)
-        return [
-            {"class": label, "precision": p, "recall": r, "f1": f, "rows": int(n)}
-            for label, p, r, f, n in zip(self.classes.tolist(), precision, recall, f1, rows, strict=True)
-        ]
-
-    def _on_folds(self, name: str) -> str:
-        mean = self.cross_validation[name]
-        if np.isnan(mean):
-            return ""
-        decides = name == next(iter(self.scores))
-        chosen = "it was chosen by it" if decides else "the model was chosen on the same folds"
-        before = ", before calibration" if self.calibrated else ""
-        on_folds = self.fold_titles.get(name, name)
-        what = "" if on_folds == self.titles.get(name, name) else f"{on_folds} "
-        return f"; in cross-validation {what}{shown(mean)}, optimistic as {chosen}{before}"
-
-    def __str__(self) -> str:
-        lines = [
-            f"test: {self.model}, fitted on {many(self.n_training_rows, 'row')}, {many(self.n_rows, 'test row')}"
-        ]
-        for name, score in self.scores.items():
-            interval = self.intervals[name]
-            said = "the model or the test rows do not define it" if np.isnan(score) else interval.said()
-            lines.append(f"  {self.titles.get(name, name)} {shown(score)} ({said}){self._on_folds(name)}")
-        ranked = [name for name in ("auc", "average-precision") if name in self.scores]
-        if ranked and self.predictions.ranked_by is not None:
-            lines.append(f"  {', '.join(ranked)}: rows ranked by {self.predictions.ranked_by}")
-        lines.append(f"  accuracy of the most frequent class: {self.majority:.4f}")
-        if self.against.better is False:
-            lines.append(f"  {self.against}")
-        elif 2 * self.against.missed > self.against.rare_rows:  # a good score may hide it
-            lines.append(f"  {self.against.misses}")
-        if self.models > 1:
-            said = f"opened {self.openings} times, for {self.models} models"
-            lines.append(f"  {said}: a test that models are chosen by is no test any more")
-        elif self.openings > 1:
-            lines.append(f"  opened {self.openings} times, for the same model")
-        if self.refitted:
-            lines.append("  the model in hand was fitted anew on all rows; the score is the earlier model's")
-        return visible("\n".join(lines), keep="\n")
+    def __repr__(self) -> str:
+        rows = "(X_test, y_test)" if self.own else repr(self.rows)
+        return f"Holdout({rows})" if self.refit == "train" else f"Holdout({rows}, refit={self.refit!r})"
 
 
-def intervals_of(
-    predictions: Predictions, codes: Array, classes: Array, rows: LockedRows, scorers: list[Scorer]
-) -> dict[str, Interval]:
-    """The interval of each score on these rows, or why there is none."""
-    sample = Sample(codes, classes, rows.weights, rows.groups, rows.in_time)
-    return {scorer.name: interval_of(scorer, predictions, sample) for scorer in scorers}
+def as_holdout(test: Any) -> Holdout | None:
+    """A share or a pair as it is written for short; None: nothing is locked away."""
+    return test if test is None or isinstance(test, Holdout) else Holdout(test)
 
 
-def fingerprint(X: Any, y: Array) -> str:
-    """Of rows and labels: equal for equal test parts."""
-    digest = hashlib.sha256(repr(np.asarray(y).tolist()).encode())
-    for part in _parts(X):
-        for piece in slices(len(part), PIECE):
-            some = part[piece]
-            digest.update(some.tobytes() if isinstance(some, np.ndarray) else repr(some).encode())
-    return digest.hexdigest()
-
-
-def _parts(X: Any) -> Iterator[Any]:
-    """Arrays of numbers and lists, a frame by its columns: pieces of them are short work."""
-    if is_sparse(X):
-        yield from (X.data, X.indices, X.indptr)
-    elif isinstance(X, np.ndarray) and X.dtype != object:
-        yield X
-    elif is_frame(X):
-        for series in series_of(X):
-            yield read_series(series).numbers if kind_of_series(series) == "number" else series.to_list()
+def lock(
+    model: Any, rows: LabeledRows, holdout: Holdout | None, division: Division, before: "LockedTest | None"
+) -> "tuple[Array, LockedTest | None]":
+    """Numbers of the training rows, and the test. If it has the rows of the one before, the count goes on."""
+    every, in_time = np.arange(len(rows)), division.kind == "time"
+    if holdout is None:
+        return every, None
+    if holdout.own:
+        X, y = checked_rows(model, *holdout.rows, reset=False)
+        unknown = y[~np.isin(y, rows.y)]
+        if len(unknown):
+            raise ValueError(f"The test rows have a label that no training row has: {unknown.tolist()[0]!r}.")
+        train, locked = every, LockedTest(holdout, LabeledRows(X, y), in_time=in_time)
     else:
-        yield list(X)
+        train, test = division.holdout(encoded(rows.y)[1], rows.groups, holdout.rows)
+        part = rows.some(test)
+        if division.kind != "group":
+            part = replace(part, groups=None)  # given, but not what the rows are divided by
+        locked = LockedTest(holdout, part, test, in_time)
+    if before is not None and before.key == locked.key:
+        locked.counted = before.counted
+    return train, locked
+
+
+@dataclass(frozen=True)
+class Winner:
+    """A chosen model that was fitted, with all that its test is compared with."""
+
+    name: str
+    model: Any
+    labels: Array  # of the training part
+    weights: Array | None
+    classes: Array
+    scorers: list[Scorer]
+    positive: Any
+    on_folds: dict[str, float]  # its means in cross-validation
+    calibrated: bool
+    random_state: int
+
+
+@dataclass
+class LockedTest:
+    """Test rows, and what was seen of them."""
+
+    plan: Holdout
+    rows: LabeledRows
+    numbers: Array | None = None  # of the rows, where they were drawn
+    in_time: bool = False
+    counted: Openings = field(default_factory=Openings)
+    result: TestResult | None = None  # once it is open
+    key: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.key = fingerprint(self.rows.X, self.rows.y)
+
+    def count(self) -> None:
+        """One more opening; a model that has not been scored on these rows is one more model."""
+        self.counted = Openings(
+            self.counted.openings + 1, self.counted.models + (1 if self.result is None else 0)
+        )
+
+    def opened(self, record: Any = None) -> TestResult:
+        """The result with the count of openings so far, kept in a file of records too if one is named."""
+        assert self.result is not None
+        openings, models = self.counted.openings, self.counted.models
+        if record is not None:
+            key = model_key(self.result.model, self.result.predictions)
+            kept = record_opening(record, self.key, key)
+            openings, models = max(openings, kept.openings), max(models, kept.models)
+        return replace(self.result, openings=openings, models=models)
+
+    def score(self, winner: Winner) -> TestResult:
+        """Scores of a model, with intervals, and against answers without a look at the features."""
+        rows = self.rows
+        classes = np.unique(np.concatenate([winner.classes, rows.y]))
+        codes = np.searchsorted(classes, rows.y)
+        predictions = predictions_of(winner.model, rows.X, classes).settled()
+        scorers = [scorer.of(classes, winner.positive) for scorer in winner.scorers]
+        trivial = trivial_answers(
+            np.searchsorted(classes, winner.labels), winner.weights, len(classes), len(codes)
+        )
+        sample = Sample(codes, classes, rows.weights, rows.groups, self.in_time)
+        intervals = intervals_of(scorers, predictions, sample)
+        interval = intervals[scorers[0].name]
+        self.result = TestResult(
+            winner.name,
+            len(codes),
+            len(winner.labels),
+            {s.name: s(predictions, codes, classes, rows.weights) for s in scorers},
+            intervals,
+            winner.on_folds,
+            _accuracy(trivial, sample),
+            against_on_rows(predictions, trivial, sample, scorers[0], interval, winner.random_state),
+            classes,
+            codes,
+            predictions,
+            refitted=self.plan.refit == "all",
+            calibrated=winner.calibrated,
+            positive=winner.positive if len(classes) == 2 else None,
+            weights=rows.weights,
+            titles={scorer.name: scorer.title for scorer in scorers},
+            fold_titles={scorer.name: scorer.title for scorer in winner.scorers},
+        )
+        return self.result
+
+
+def _accuracy(predictions: Predictions, sample: Sample) -> float:
+    return float(np.average(predictions.labels == sample.codes, weights=sample.weights))

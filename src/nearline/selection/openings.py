@@ -1,26 +1,19 @@
 """Openings: how often test rows were opened, and for how many models, kept in a file over sessions."""
 
-import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nearline._atomic.whole import WriteError, alone_in, check_place, written_whole
-from nearline.predictions import Predictions
 
 
 @dataclass(frozen=True)
 class Openings:
     """How often, and for how many models."""
 
-    openings: int
-    models: int
-
-
-def model_key(model: str, predictions: Predictions) -> str:
-    """Equal for models of the same parameters that answer all test rows alike."""
-    return hashlib.sha256(model.encode() + predictions.labels.tobytes()).hexdigest()
+    openings: int = 0
+    models: int = 0
 
 
 def record_opening(path: Path | str, test: str, model: str) -> Openings:

@@ -7,7 +7,7 @@ import numpy as np
 
 from nearline._arrays.design import Array, Design
 from nearline._records.habits import translates_habits
-from nearline._records.words import worded
+from nearline._records.refused import ParameterError
 from nearline.losses import Loss
 from nearline.regularizers import Regularizer
 from nearline.risk import Risk
@@ -144,7 +144,5 @@ def checked_alphas(alphas: Any) -> Array:
     """A grid as given, from large to small."""
     grid = np.sort(np.atleast_1d(np.asarray(alphas, dtype=float)))[::-1]
     if grid.ndim != 1 or not len(grid) or not (np.isfinite(grid).all() and (grid >= 0).all()):
-        raise ValueError(
-            f"{worded('alphas', '--alphas')} must be finite numbers >= 0, at least one, got {alphas!r}."
-        )
+        raise ParameterError("alphas", alphas, "finite numbers >= 0, at least one")
     return grid

@@ -1,11 +1,52 @@
 """Remarks: findings about a contest that has been held, from what its candidates scored."""
 
+import warnings
+from typing import Any
+
+from nearline._arrays.design import Array
+from nearline._records.visible import visible
 from nearline._records.words import worded
-from nearline.selection.checks import Finding
+from nearline.selection.checks import Finding, check
+from nearline.selection.fold_data import TrainingRows
+from nearline.selection.folds import LeakageWarning
+from nearline.selection.input import NUMERIC
 from nearline.selection.leaderboard import Leaderboard
+from nearline.selection.locked_test import LockedTest
+from nearline.selection.rows import LabeledRows
 from nearline.selection.trivial import Against
 
 GRID_END, TRIVIAL = "grid-end", "no-better-than-trivial"
+
+
+def leaks(
+    model: Any, rows: TrainingRows, part: LabeledRows, locked: LockedTest | None, numbers: Array
+) -> list[Finding]:
+    """What the checks find in the training part, whose rows have these numbers, and in the locked rows beside it."""
+    names = getattr(model, "feature_names_in_", None)
+    if model._kind not in NUMERIC:  # a frame of numbers has become an array, others have their names
+        names = None
+    return check(
+        rows.X,
+        part.y,
+        X_test=None if locked is None else locked.rows.X,
+        y_test=None if locked is None else locked.rows.y,
+        groups=part.groups,
+        folds=rows.folds,
+        split=model.split_,
+        n_folds=len(rows.folds),
+        own_test=locked is not None and locked.plan.own,
+        rows=numbers,
+        test_rows=None if locked is None else locked.numbers,
+        names=None if names is None else [str(name) for name in names],
+    )
+
+
+def warn_of(findings: list[Finding]) -> None:
+    """Say those that are warnings, to whoever called fit."""
+    for finding in findings:
+        if finding.severity == "warning":
+            said = visible(f"{finding.subject}: {finding.message} {finding.remedy}")
+            warnings.warn(said, LeakageWarning, stacklevel=3)
 
 
 def grid_ends(board: Leaderboard) -> list[Finding]:

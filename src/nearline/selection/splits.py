@@ -7,6 +7,8 @@ import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
 
 from nearline._arrays.design import Array
+from nearline._records.parameters import Parametrized
+from nearline._records.refused import ParameterError, check_choice
 from nearline._records.words import many, worded
 from nearline.selection.folds import Folds, as_folds, warn_of_torn
 
@@ -14,8 +16,46 @@ SPLITS = ("auto", "stratified", "group", "time")
 
 
 @dataclass(frozen=True)
-class Split:
-    """How rows are divided: "stratified" by class, by "group", or by "time" (rows are in the order of time)."""
+class Split(Parametrized):
+    """How a contest divides the rows: into the test part and the others, and these into folds.
+
+    Parameters
+    ----------
+    by : "auto" (by group where groups are given, else stratified), "stratified", "group", or "time" (rows are in the order
+        of time).
+    folds : a number, "leave-one-out", a scikit-learn splitter, fold numbers, or a list of pairs of row numbers.
+    nested : whether the whole procedure, choice included, is cross-validated on these folds too.
+
+    Examples
+    --------
+    >>> from nearline import Split
+    >>> Split("time", folds=10)
+    Split(by='time', folds=10, nested=False)
+    """
+
+    by: str = "auto"
+    folds: Any = 5
+    nested: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("by", self.by, SPLITS)
+        check_choice("nested", self.nested, (True, False))
+
+
+def as_split(split: Any, folds: Any = None) -> Split:
+    """By name with a number of folds, or as it is: then it has its folds already."""
+    if isinstance(split, Split):
+        if folds is not None:
+            raise ParameterError("folds", folds, "None beside a Split", f"give Split(folds={folds!r})")
+        return split
+    if not isinstance(split, str) or split not in SPLITS:
+        raise ParameterError("split", split, f"{', '.join(map(repr, SPLITS))} or a Split")
+    return Split(split, 5 if folds is None else folds)
+
+
+@dataclass(frozen=True)
+class Division:
+    """What divides some rows: "stratified" by class, by "group", or by "time" (rows are in the order of time)."""
 
     kind: str
     random_state: int = 0
@@ -24,7 +64,7 @@ class Split:
         """Row numbers (training part, test part), each in ascending order."""
         n = len(codes)
         if not 0 < fraction < 1:
-            raise ValueError(f"test must be a share of the rows between 0 and 1, got {fraction!r}.")
+            raise ParameterError("test", fraction, "a share of the rows between 0 and 1")
         if round(fraction * n) < 1:
             raise ValueError(
                 f"A share of {fraction:g} of {many(n, 'row')} is no row: give more rows, a larger share, or {_no_test()}."
@@ -82,20 +122,20 @@ def _no_test() -> str:
     return worded("test=None", "--test none")
 
 
-def as_split(split: str, groups: Any, random_state: int) -> Split:
+def division(by: str, groups: Any, random_state: int) -> Division:
     """By name; "auto" is by group where groups are given, else stratified."""
-    if split not in SPLITS:
-        raise ValueError(f"Unknown split {split!r}: choose among {', '.join(map(repr, SPLITS))}.")
-    if split == "auto":
-        split = "stratified" if groups is None else "group"
-    if split == "time" and groups is not None:
+    if by not in SPLITS:
+        raise ValueError(f"Unknown split {by!r}: choose among {', '.join(map(repr, SPLITS))}.")
+    if by == "auto":
+        by = "stratified" if groups is None else "group"
+    if by == "time" and groups is not None:
         raise ValueError(
             "split='time' and groups exclude each other: later rows are of groups that were there before, so that groups "
             "would be on both sides. Give groups to test on groups never seen, or split='time' to test on later rows."
         )
-    if split == "group" and groups is None:
+    if by == "group" and groups is None:
         raise ValueError("split='group' needs groups: give them to fit.")
-    return Split(split, random_state)
+    return Division(by, random_state)
 
 
 def checked_groups(groups: Any, n: int) -> Array:
@@ -119,7 +159,7 @@ def folds_by(
     Groups that the folds tear are said.
     """
     known = None if groups is None else checked_groups(groups, len(y))
-    kind = as_split(split, known, random_state).kind
+    kind = division(split, known, random_state).kind
     kind = kind if labels or kind != "stratified" else "plain"
     drawn = as_folds(folds, y, split=kind, groups=known, random_state=random_state)
     if known is not None:

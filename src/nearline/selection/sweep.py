@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from nearline._arrays.design import Array
 from nearline._arrays.validation import check_array, indexable
 from nearline._records.habits import translates_habits
+from nearline._records.refused import ParameterError
 from nearline.estimators.base import encoded
 from nearline.estimators.neighbors_base import ROWS
 from nearline.neighbors.ballots import as_boundary
@@ -283,7 +284,7 @@ def _listed(values: Any, name: str) -> list[Any]:
 def _checked_ks(ks: Any, fewest: int) -> Array:
     grid = np.atleast_1d(np.asarray(ks))
     if grid.ndim != 1 or not len(grid) or not np.issubdtype(grid.dtype, np.integer) or grid.min() < 1:
-        raise ValueError(f"ks must be whole numbers >= 1, at least one, got {ks!r}.")
+        raise ParameterError("ks", ks, "whole numbers >= 1, at least one")
     if grid.max() > fewest:
         raise ValueError(
             f"k = {grid.max()} neighbors were asked for, but a fold leaves only {fewest} rows to choose from: take "

@@ -9,9 +9,12 @@ from nearline._arrays.design import Array
 from nearline._records.words import many
 from nearline.predictions import Known, Predictions
 from nearline.selection.comparison import CorrectRows, indistinguishable, mcnemar
+from nearline.selection.fold_data import TrainingRows
 from nearline.selection.folds import Folds
 from nearline.selection.intervals import Block, Interval
 from nearline.selection.intervals.bootstrap import bootstrap
+from nearline.selection.intervals.of_scores import Sample
+from nearline.selection.leaderboard import Entry, Leaderboard, right_rows
 from nearline.selection.scoring import SCORERS, Scorer
 
 LEVEL = 0.05
@@ -65,21 +68,10 @@ def trivial_answers(codes: Array, weights: Array | None, n_classes: int, m: int)
     return Predictions(np.full(m, shares.argmax()), n_classes, None, Known(np.tile(shares, (m, 1))))
 
 
-@dataclass(frozen=True)
-class Judged:
-    """Class numbers of rows that models are tested on, and how the rows hang together."""
-
-    codes: Array
-    classes: Array
-    weights: Array | None = None
-    groups: Array | None = None
-    in_time: bool = False
-
-
 def against_on_rows(
     predictions: Predictions,
     trivial: Predictions,
-    rows: Judged,
+    rows: Sample,
     scorer: Scorer,
     interval: Interval,
     random_state: int = 0,
@@ -119,7 +111,7 @@ def against_on_rows(
 
 
 def _gain(
-    predictions: Predictions, trivial: Predictions, rows: Judged, scorer: Scorer, random_state: int
+    predictions: Predictions, trivial: Predictions, rows: Sample, scorer: Scorer, random_state: int
 ) -> Interval:
     def gain(numbers: Array) -> float:
         weights = None if rows.weights is None else rows.weights[numbers]
@@ -171,6 +163,19 @@ def against_on_folds(
         scorer.name, own, reference, None, better, "a paired comparison on the folds, approximate"
     )
     return _with_misses(found, always, folds.right, folds.codes, classes)
+
+
+def chosen_against_trivial(board: Leaderboard, chosen: Entry, rows: TrainingRows, scorer: Scorer) -> Against:
+    """The chosen candidate against answers without a look at the features, on the folds."""
+    tests = [test for _, test in rows.folds]
+    codes = np.concatenate([rows.codes[test] for test in tests])
+    scores, right = trivial_on_folds(rows.folds, rows.codes, rows.weights, rows.classes, scorer)
+    found = FoldScores(
+        chosen.scores[scorer.name], scores, right_rows(chosen, list(map(len, tests))), right, codes
+    )
+    always = trivial_answers(rows.codes, rows.weights, len(rows.classes), 1)
+    by_rows = board.n_rows is not None
+    return against_on_folds(found, always, rows.classes, scorer, board.test_to_train, by_rows)
 
 
 def trivial_on_folds(

@@ -13,6 +13,7 @@ from nearline._parallel.stopping import checkpoint
 from nearline._parallel.tiles import single_threaded_blas
 from nearline._records.habits import translates_habits
 from nearline._records.kept import Whole, kept
+from nearline._records.refused import ParameterError
 from nearline.risk import KernelRisk, Objective, Risk
 from nearline.risk.params import Params
 from nearline.solvers._certifier import Certifier
@@ -241,11 +242,9 @@ def certified(risk: Objective, params: Params, solution: Solution, goal: Goal) -
 def check_asked(risk: Objective, start: Params | None, max_iter: Any, keep: Any) -> None:
     """Refuse a limit, a start or a record that makes no sense."""
     if keep not in (None, "iterates"):
-        raise ValueError(
-            f"keep must be 'iterates' (the parameters after every iteration) or None, got {keep!r}."
-        )
+        raise ParameterError("keep", keep, "'iterates' (the parameters after every iteration) or None")
     if max_iter is not None and not (isinstance(max_iter, numbers.Integral) and int(max_iter) >= 0):
-        raise ValueError(f"max_iter must be a whole number >= 0, got {max_iter!r}.")
+        raise ParameterError("max_iter", max_iter, "a whole number >= 0")
     if start is not None and start.W.shape != (risk.n_outputs, risk.n_features):
         raise ValueError(
             f"start has weights of shape {start.W.shape}, but the risk has {risk.n_outputs} score(s) of "

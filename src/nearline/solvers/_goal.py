@@ -5,6 +5,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
+from nearline._records.refused import ParameterError
 from nearline.risk import Objective
 
 SCALES = ("risk", "null")
@@ -29,14 +30,14 @@ class Goal:
     def of(cls, risk: Objective, tol: Any, relative_to: Any, until: Any = "tol") -> "Goal":
         """The goal as a user says it."""
         if relative_to not in SCALES:
-            raise ValueError(
-                f"relative_to must be 'risk' (P - D <= tol P) or 'null' (P - D <= tol P(W = 0)), got {relative_to!r}."
+            raise ParameterError(
+                "relative_to", relative_to, "'risk' (P - D <= tol P) or 'null' (P - D <= tol P(W = 0))"
             )
         if not (isinstance(tol, numbers.Real) and float(tol) > 0):
-            raise ValueError(f"tol must be > 0 (it is a relative duality gap), got {tol!r}.")
+            raise ParameterError("tol", tol, "> 0 (it is a relative duality gap)")
         if until not in ENDS:
-            raise ValueError(
-                f"until must be 'tol' (end at the tolerance) or 'max_iter' (go on beyond it), got {until!r}."
+            raise ParameterError(
+                "until", until, "'tol' (end at the tolerance) or 'max_iter' (go on beyond it)"
             )
         return cls(float(tol), risk.null_value if relative_to == "null" else None, until == "max_iter")
 

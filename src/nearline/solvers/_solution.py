@@ -41,7 +41,7 @@ class Solution:
     n_iter: int
     seconds: float
     status: Status
-    trace: Array  # objective after each iteration, the start first
+    trace: Array  # objective of the solver's parameters after each iteration, the start first; value is that of params
     solver: str
     duals: Array | None = None  # of solvers that keep them
     precision: str = "float64"  # of X, and of the numbers in params

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from nearline._records.refused import ParameterError
 from nearline.risk import Risk
 from nearline.solvers._base import (
     Method,
@@ -141,7 +142,7 @@ def choose(risk: Risk, solver: Method[Any] | str, relative_to: str = "risk") -> 
             )
         solver = known[solver]
     if not isinstance(solver, Solver):
-        raise ValueError(f"solver must be 'auto', a name or a Solver object, got {solver!r}.")
+        raise ParameterError("solver", solver, "'auto', a name or a Solver object")
     reason = refusal(risk, solver)
     if reason is not None:
         raise ValueError(reason)

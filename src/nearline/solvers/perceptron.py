@@ -8,6 +8,7 @@ import numpy as np
 from nearline._arrays.design import as_design, contiguous, is_sparse
 from nearline._arrays.targets import checked_targets
 from nearline._records.kept import OneOf, OrNone, Whole, kept
+from nearline._records.refused import ParameterError
 from nearline.losses import MulticlassPerceptron, PerceptronLoss, signs
 from nearline.risk import Point, Risk
 from nearline.risk.params import Params
@@ -85,9 +86,9 @@ def perceptron_rule(
             f"X has {n_rows} rows, but targets {len(labels)} and weights {len(s)}: give one for each row."
         )
     if multiclass not in MULTICLASS:
-        raise ValueError(f"multiclass must be one of {', '.join(map(repr, MULTICLASS))}, got {multiclass!r}.")
+        raise ParameterError("multiclass", multiclass, f"one of {', '.join(map(repr, MULTICLASS))}")
     if not (max_iter >= 0 and max_iter == int(max_iter)):
-        raise ValueError(f"max_iter must be a whole number >= 0, got {max_iter!r}.")
+        raise ParameterError("max_iter", max_iter, "a whole number >= 0")
     if start is None:
         n_classes = int(labels.max(initial=1)) + 1 if n_classes is None else n_classes
         start = Params.zeros(1 if n_classes <= 2 else n_classes, D)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from nearline._records.kept import AnyOf, Instance, Real, kept
+from nearline._records.refused import ParameterError
 
 
 @kept(first=Real(above=0.0), decay=Real(least=0.0))
@@ -48,7 +49,7 @@ def as_step_size(value: Any) -> DecayingStep:
     if isinstance(value, DecayingStep):
         return value
     if isinstance(value, bool) or not (isinstance(value, numbers.Real) and 0 < float(value) < np.inf):
-        raise ValueError(
-            f"step_size must be a finite number > 0, or DecayingStep(first, decay) for one that goes down, got {value!r}."
+        raise ParameterError(
+            "step_size", value, "a finite number > 0, or DecayingStep(first, decay) for one that goes down"
         )
     return DecayingStep(float(value), 0.0)

@@ -8,6 +8,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._records.parameters import Parametrized
+from nearline._records.refused import ParameterError
 
 
 @dataclass(frozen=True)
@@ -98,11 +99,11 @@ def check_positive(**values: float) -> None:
     """Refuse a parameter that is not a finite number > 0."""
     for name, value in values.items():
         if not (np.isscalar(value) and np.isfinite(value) and value > 0):  # type: ignore[operator]
-            raise ValueError(f"{name} must be a finite number above 0, got {value!r}.")
+            raise ParameterError(name, value, "a finite number above 0")
 
 
 def check_finite(**values: float) -> None:
     """Refuse a parameter that is not a finite number."""
     for name, value in values.items():
         if not (np.isscalar(value) and np.isfinite(value)):
-            raise ValueError(f"{name} must be a finite number, got {value!r}.")
+            raise ParameterError(name, value, "a finite number")

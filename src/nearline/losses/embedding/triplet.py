@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.refused import ParameterError
 from nearline.losses.embedding._base import PairLoss, check_positive
 from nearline.losses.embedding._geometry import (
     from_distances,
@@ -56,7 +57,7 @@ class Triplet(PairLoss):
     def __post_init__(self) -> None:
         check_positive(margin=self.margin)
         if self.mining not in MINING:
-            raise ValueError(f"mining must be one of {', '.join(map(repr, MINING))}, got {self.mining!r}.")
+            raise ParameterError("mining", self.mining, f"one of {', '.join(map(repr, MINING))}")
 
     def at(self, Z: Array, targets: Array, proxies: Array) -> tuple[float, Array, Array]:
         U, lengths = unit_rows(Z) if self.normalize else (Z, None)

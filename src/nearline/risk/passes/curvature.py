@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from nearline._arrays.design import Array, Design, is_sparse
+from nearline._records.refused import ParameterError
 
 AddGrams = Callable[[Array, Array, Array], None]  # (X, h, out): out[m] += [X, 1]^T diag(h[:, m]) [X, 1]
 
@@ -86,7 +87,7 @@ def class_blocks(
 ) -> Array:
     """sum_i h_cc(i) [x_i; 1] [x_i; 1]^T for each c, (K, P, P) in X's dtype, from every row_step-th row."""
     if row_step < 1:
-        raise ValueError(f"row_step must be at least 1 (use every row_step-th row), got {row_step!r}.")
+        raise ParameterError("row_step", row_step, "at least 1 (use every row_step-th row)")
     K, P = n_outputs, X.shape[1] + 1
     blocks = np.zeros((K, P, P), dtype=X.dtype)
     used = 0

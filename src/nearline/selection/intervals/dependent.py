@@ -8,6 +8,7 @@ from scipy.fft import dct
 from scipy.special import expit, logit, stdtrit
 
 from nearline._arrays.design import Array
+from nearline._records.refused import ParameterError
 from nearline.selection.intervals._interval import Interval, tail, undefined
 from nearline.selection.intervals.shares import share_ends
 
@@ -135,5 +136,5 @@ def block_length(block: Any, n: int) -> int:
     if block == "auto":
         return max(1, min(n, round(BLOCK_FACTOR * n ** (1 / 3))))
     if not isinstance(block, (int, np.integer)) or isinstance(block, bool) or not 1 <= block <= n:
-        raise ValueError(f"block must be 'auto' or a number of rows between 1 and {n}, got {block!r}.")
+        raise ParameterError("block", block, f"'auto' or a number of rows between 1 and {n}")
     return int(block)

@@ -52,7 +52,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Way:
+class Method:
     """How the interval of a score is computed, and of how many rows of each class it is known to cover."""
 
     independent: Callable[[Predictions, Sample, Scorer], Interval]
@@ -61,15 +61,20 @@ class Way:
     rows: int = 0  # in all
 
 
+def intervals_of(scorers: list[Scorer], predictions: Predictions, sample: Sample) -> dict[str, Interval]:
+    """The interval of each score on these rows, or why there is none."""
+    return {scorer.name: interval_of(scorer, predictions, sample) for scorer in scorers}
+
+
 def interval_of(scorer: Scorer, predictions: Predictions, sample: Sample) -> Interval:
     """The interval of a score that is defined on these rows."""
     if scorer.directed and len(sample.classes) == 2 and scorer.positive_code(sample.classes) == 0:
         predictions = predictions.turned()  # from here on the positive class is 1
         sample = replace(sample, codes=1 - sample.codes, classes=sample.classes[::-1])
-    way = WAYS.get(scorer.score) or SHARES.get(type(scorer.score))
-    if way is None:
+    method = METHODS.get(scorer.score) or SHARES.get(type(scorer.score))
+    if method is None:
         return undefined(sample.confidence, "none", UNMEASURED)
-    few = _too_few_of_a_class(sample, way.fewest) or _too_few(sample, way.rows)
+    few = _too_few_of_a_class(sample, method.fewest) or _too_few(sample, method.rows)
     if few is not None:
         return few
     if sample.weights is not None:
@@ -78,13 +83,13 @@ def interval_of(scorer: Scorer, predictions: Predictions, sample: Sample) -> Int
     if hidden is not None:
         return undefined(sample.confidence, "none", hidden)
     if sample.groups is None and not sample.in_time:
-        return way.independent(predictions, sample, scorer)
+        return method.independent(predictions, sample, scorer)
     contributions = contributions_of(scorer)
     rows = None if contributions is None else contributions(predictions, sample.codes, len(sample.classes))
-    if rows is None or way.dependent is None:
+    if rows is None or method.dependent is None:
         kind = "in time" if sample.in_time else "by groups"
         return undefined(sample.confidence, "none", f"{UNMEASURED} {kind}")
-    return _dependent(way.dependent, sample, rows)
+    return _dependent(method.dependent, sample, rows)
 
 
 def _dependent(ends: Callable[..., Interval], sample: Sample, rows: Array) -> Interval:
@@ -236,14 +241,14 @@ LOSSES: dict[object, Contributions] = {
 # Losses of fewer rows may show none of the few that make up their mean: at an AUC of 0.99 intervals cover 74% there.
 FEWEST_LOSSES = 100
 
-WAYS: dict[object, Way] = {
-    SCORERS["accuracy"].score: Way(_rows, bounded_interval),
-    SCORERS["balanced-accuracy"].score: Way(_balanced, bounded_interval, FEWEST_OF_A_CLASS),
-    SCORERS["auc"].score: Way(_area, bounded_interval, FEWEST_OF_A_CLASS),
-    SCORERS["recall"].score: Way(_recall),
-    SCORERS["precision"].score: Way(_precision),
-    SCORERS["f1"].score: Way(_f1),
-    SCORERS["log-loss"].score: Way(_loss(log_losses), positive_interval, 15, FEWEST_LOSSES),
-    SCORERS["brier"].score: Way(_loss(brier_losses), positive_interval, 15, FEWEST_LOSSES),
+METHODS: dict[object, Method] = {
+    SCORERS["accuracy"].score: Method(_rows, bounded_interval),
+    SCORERS["balanced-accuracy"].score: Method(_balanced, bounded_interval, FEWEST_OF_A_CLASS),
+    SCORERS["auc"].score: Method(_area, bounded_interval, FEWEST_OF_A_CLASS),
+    SCORERS["recall"].score: Method(_recall),
+    SCORERS["precision"].score: Method(_precision),
+    SCORERS["f1"].score: Method(_f1),
+    SCORERS["log-loss"].score: Method(_loss(log_losses), positive_interval, 15, FEWEST_LOSSES),
+    SCORERS["brier"].score: Method(_loss(brier_losses), positive_interval, 15, FEWEST_LOSSES),
 }
-SHARES: dict[type, Way] = {TopK: Way(_rows)}  # scores with parameters, by their class
+SHARES: dict[type, Method] = {TopK: Method(_rows)}  # scores with parameters, by their class

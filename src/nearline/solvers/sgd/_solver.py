@@ -9,6 +9,7 @@ import numpy as np
 from nearline._arrays.design import Array, Design, as_design, contiguous
 from nearline._arrays.targets import checked_targets
 from nearline._records.kept import Flag, OneOf, OrNone, Real, Whole, kept
+from nearline._records.refused import ParameterError
 from nearline.losses import LOSSES, Loss
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import Risk, named
@@ -122,10 +123,10 @@ class SGD(Solver):
         if self.eta is not None:
             check_eta(self.eta, 0.0)
         if self.decay is not None and not 0 <= self.decay < np.inf:
-            raise ValueError(f"decay must be a finite number >= 0, or None, got {self.decay!r}.")
+            raise ParameterError("decay", self.decay, "a finite number >= 0, or None")
         for name, value in (("batch_size", self.batch_size), ("look_every", self.look_every)):
             if value is not None and not (value >= 1 and value == int(value)):
-                raise ValueError(f"{name} must be a whole number >= 1, got {value!r}.")
+                raise ParameterError(name, value, "a whole number >= 1")
 
     # -- a risk ----------------------------------------------------------------------------------------------
 

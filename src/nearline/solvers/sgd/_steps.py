@@ -6,6 +6,7 @@ import numpy as np
 
 from nearline._arrays.design import Array, Design, as_design, is_sparse
 from nearline._arrays.targets import checked_targets
+from nearline._records.refused import ParameterError
 from nearline.losses import LOSSES, Loss
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import named
@@ -55,7 +56,7 @@ def sgd_step(
     pull = Pull.of(regularizer, alpha, params.n_outputs)
     check_eta(eta, pull.l2)
     if l1_step not in ("proximal", "subgradient"):
-        raise ValueError(f"l1_step must be 'proximal' or 'subgradient', got {l1_step!r}.")
+        raise ParameterError("l1_step", l1_step, "'proximal' or 'subgradient'")
     X = as_design(x if is_sparse(x) else np.atleast_2d(np.asarray(x, dtype=np.float64)))
     if X.shape[1] != params.n_features:
         raise ValueError(f"x has {X.shape[1]} features, but params have weights for {params.n_features}.")

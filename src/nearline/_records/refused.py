@@ -1,0 +1,67 @@
+"""ParameterError: which parameter cannot be what it is, as data; the sentence is made once, in the reader's words."""
+
+from typing import Any
+
+from nearline._records.words import worded
+
+# Parameters that the command line has options for. Others keep their name there.
+OPTIONS = {
+    "alphas": "--alphas",
+    "exclude": "--exclude",
+    "folds": "--folds",
+    "include": "--include",
+    "ks": "--ks",
+    "loss": "--loss",
+    "metrics": "--metric",
+    "pos_label": "--positive",
+    "preset": "--preset",
+    "random_state": "--random-state",
+    "regularizer": "--regularizer",
+    "scoring": "--scoring",
+    "test": "--test",
+    "time_limit": "--time-limit",
+    "weights": "--weights",
+}
+
+
+class ParameterError(ValueError):
+    """A parameter is what it cannot be.
+
+    Parameters
+    ----------
+    parameter : its name in Python.
+    found : the value.
+    allowed : what it may be, in words, or the values to choose among.
+    remedy : what to do, where that does not follow from it.
+
+    Examples
+    --------
+    >>> from nearline._records.refused import ParameterError
+    >>> from nearline._records.words import at_the_command_line
+    >>> print(ParameterError("time_limit", -1, "a number of seconds > 0"))
+    time_limit must be a number of seconds > 0, got -1.
+    >>> print(ParameterError("choose", "first", ("best", "one-se")))
+    choose must be 'best' or 'one-se', got 'first'.
+    >>> with at_the_command_line():
+    ...     print(ParameterError("time_limit", -1, "a number of seconds > 0", "leave it out for no limit"))
+    --time-limit must be a number of seconds > 0, got -1: leave it out for no limit.
+    """
+
+    def __init__(self, parameter: str, found: Any, allowed: str | tuple[Any, ...], remedy: str = "") -> None:
+        self.parameter, self.found, self.allowed, self.remedy = parameter, found, allowed, remedy
+        super().__init__(self._said())
+
+    def _said(self) -> str:
+        called = worded(self.parameter, OPTIONS.get(self.parameter, self.parameter))
+        allowed = self.allowed if isinstance(self.allowed, str) else " or ".join(map(repr, self.allowed))
+        remedy = f": {self.remedy}" if self.remedy else ""
+        return f"{called} must be {allowed}, got {self.found!r}{remedy}."
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.parameter, self.found, self.allowed, self.remedy)
+
+
+def check_choice(parameter: str, found: Any, allowed: tuple[Any, ...]) -> None:
+    """Refuse a value that is none of those to choose among; an array is none."""
+    if not any(found is one or (isinstance(found, type(one)) and found == one) for one in allowed):
+        raise ParameterError(parameter, found, allowed)

@@ -1,0 +1,43 @@
+"""Nested cross-validation: the whole procedure, choice included, on each fold."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from nearline._arrays.design import Array
+from nearline.predictions import predictions_of
+from nearline.selection.folds import Folds, LeakageWarning
+from nearline.selection.rows import LabeledRows
+from nearline.selection.scoring import Scorer
+from nearline.selection.splits import Split
+
+
+def nested_scores(
+    contest: Any, rows: LabeledRows, folds: Folds, split: Split, scorers: list[Scorer], positive: Any
+) -> tuple[dict[str, Array], bool]:
+    """Scores of the procedure, each outer fold choosing for itself, and whether it was interrupted after some folds."""
+    classes, scores = contest.classes_, {scorer.name: list[float]() for scorer in scorers}
+    codes = np.searchsorted(classes, rows.y)
+    number = split.folds if isinstance(split.folds, (int, np.integer)) else len(folds)
+    procedure = clone(contest).set_params(
+        split=Split(split.by, number), folds=None, test=None, progress="silent", pos_label=positive
+    )
+    interrupted = False
+    for train, test in folds:
+        inner, part = clone(procedure), rows.some(train)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LeakageWarning)  # said already
+                inner.fit(part.X, classes[codes[train]], part.groups, part.weights)
+            interrupted = inner.interrupted_
+        except KeyboardInterrupt:
+            interrupted = True
+        if interrupted:
+            break
+        left_out = rows.some(test)
+        predictions = predictions_of(inner.model_, left_out.X, classes)
+        for scorer in scorers:
+            scores[scorer.name].append(scorer(predictions, codes[test], classes, left_out.weights))
+    return {name: np.array(values) for name, values in scores.items()}, interrupted

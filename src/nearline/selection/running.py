@@ -1,0 +1,128 @@
+"""Running a unit: its candidates on all folds, scored, with what they share computed once."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from nearline._arrays.design import Array
+from nearline._core import thread_limit
+from nearline._parallel.stopping import checkpoint, current, heeding
+from nearline._parallel.tiles import side_by_side
+from nearline.selection.budget import Budget
+from nearline.selection.comparison import added_by_rows
+from nearline.selection.contributions import contributions_of, correct
+from nearline.selection.families import Outcome
+from nearline.selection.fold_data import FoldData, TrainingRows
+from nearline.selection.memory import available_memory
+from nearline.selection.progress import Progress
+from nearline.selection.scoring import Scorer
+from nearline.selection.unit import Unit
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is the same for all candidates."""
+
+    scorers: list[Scorer]
+    preset: str
+    progress: Progress
+    class_weight: Any = None
+    budget: Budget = field(default_factory=lambda: Budget(None))
+    memory: float | None = None  # bytes; None: what the machine has left
+    last_fits: Callable[[Any], int] = lambda model: 1  # how often a winner is fitted in the end
+
+    @property
+    def memory_left(self) -> float:
+        """Bytes that a unit may take."""
+        return available_memory() if self.memory is None else self.memory
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs candidates on the folds of a contest's rows."""
+
+    rows: TrainingRows
+    data: FoldData
+    rules: Rules
+
+    def check_memory(self, unit: Unit, further: list[dict[str, Any]]) -> None:
+        need = unit.family.memory(self.data.largest(unit.representation), further)
+        if need > self.rules.memory_left:
+            raise MemoryError(
+                f"{need / 1e9:.1f} GB are needed, {self.rules.memory_left / 1e9:.1f} GB are left"
+            )
+
+    def run(self, unit: Unit, first: int, doing: str, share: Callable[[float], float]) -> None:
+        """Candidates from number first on; warnings become their notes."""
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            pieces = self._pieces(unit, first)
+            for number, piece in enumerate(pieces):
+                with heeding(self.rules.budget.candidates if number else current()):  # then there is a result
+                    checkpoint()
+                    whole = partial(_share_of, share, number, len(pieces))
+                    self._run_candidates(unit, piece, doing, whole)
+        for warning in said:
+            for notes in unit.notes[first:]:
+                notes[str(warning.message)] = None
+
+    def _pieces(self, unit: Unit, first: int) -> list[range]:
+        """Candidates that run on all folds before the next: one by one where that costs nothing and time may end."""
+        numbers = range(first, len(unit.grid))
+        apart = unit.family.alone and self.rules.budget.limit is not None
+        if not (apart and self.data.keep_all(unit.representation)):
+            return [numbers]
+        return [range(number, number + 1) for number in numbers]
+
+    def _run_candidates(
+        self, unit: Unit, numbers: range, doing: str, share: Callable[[float], float]
+    ) -> None:
+        """Folds side by side, if they are in memory with all that they need, and the family's fits may run so."""
+        representation, progress = unit.representation, self.rules.progress
+        n_folds = len(self.rows.folds)
+        progress.advance(share(0.0), doing)
+        finished: list[int] = []
+
+        def run(f: int) -> None:
+            for outcome in unit.family.outcomes(
+                self.data.fold(representation, f), unit.grid[numbers.start : numbers.stop]
+            ):
+                self._score(unit, f, numbers.start, outcome)
+                checkpoint()
+            finished.append(f)
+            progress.advance(share(len(finished) / n_folds), doing)
+
+        beside = unit.family.threads and min(n_folds, thread_limit()) * unit.memory <= self.rules.memory_left
+        beside = beside and self.data.keep_all(representation)
+        cells = float(np.prod(self.data.largest(representation).shape)) if beside else 0.0
+        side_by_side(run, range(n_folds), cells=cells)
+
+    def _score(self, unit: Unit, f: int, first: int, outcome: Outcome) -> None:
+        rows, test = self.rows, self.rows.folds[f][1]
+        weights = None if rows.weights is None else rows.weights[test]
+        scores = [s(outcome.predictions, rows.codes[test], rows.classes, weights) for s in self.rules.scorers]
+        right = outcome.predictions.labels == rows.codes[test]
+        unit.take(f, first + outcome.number, outcome, scores, right, self._added(outcome, rows.codes[test]))
+
+    def _added(self, outcome: Outcome, codes: Array) -> Array | None:
+        """What independent rows add to the score that decides; `correct` says it for the accuracy."""
+        primary = self.rules.scorers[0]
+        contributions = contributions_of(primary)
+        if (
+            contributions is None
+            or contributions is correct
+            or self.rows.weights is not None
+            or not self.rows.independent
+        ):
+            return None
+        rows = contributions(outcome.predictions, codes, len(self.rows.classes))
+        return None if rows is None else added_by_rows(rows, len(self.rows.folds))
+
+
+def _share_of(share: Callable[[float], float], piece: int, pieces: int, part: float) -> float:
+    """Of all, while a part of a piece is done."""
+    return share((piece + part) / pieces)
