@@ -15,7 +15,7 @@ from nearline.probes._part import DECLARED, TRAINING, Answer, Part
 from nearline.risk import Risk
 from nearline.scores import LinearScore
 from nearline.selection.path_scores import path_scores
-from nearline.selection.splits import Split
+from nearline.selection.splits import Division
 from nearline.solvers import Solution, minimize
 
 TOL = 1e-5  # certified gap of a fit, relative to the null risk
@@ -76,7 +76,7 @@ class HeldOut(Choice):
     halving: int = 1  # distance, in strengths, of the first ones tried
 
     def __call__(self, strengths: tuple[float, ...], case: Case) -> tuple[float, float | None]:
-        kept, out = Split("stratified", case.random_state).holdout(case.codes, None, self.share)
+        kept, out = Division("stratified", case.random_state).holdout(case.codes, None, self.share)
         fits, X_out, codes_out = Fits(case.X[kept], case.codes[kept]), case.X[out], case.codes[out]
 
         def score(place: int) -> float:
