@@ -34,13 +34,13 @@ def over_k(sample: Sample, *, metric: Any = None) -> Any:
     ks = [k for k in (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100) if k <= most]
     measured = ("l2",) if metric is None else (metric,)
     weights = ["uniform", "distance"]
-    result = sweep(sample.rows(), sample.y, ks, measured, weights, transformer=sample.way)
+    result = sweep(sample.rows(), sample.y, ks, measured, weights, transformer=sample.representation)
     return selection.plot_sweep(result)
 
 
 def over_alpha(sample: Sample) -> Any:
     model = LogisticRegression(tol=1e-6)  # a row near the boundary may fall on either side of a coarser one
-    found = path_scores(model, sample.rows(), sample.y, _alphas(), transformer=sample.way)
+    found = path_scores(model, sample.rows(), sample.y, _alphas(), transformer=sample.representation)
     ax = models.plot_path_scores(found.alphas, found.scores, label="logistic, L2", marks=found)
     ax.set_ylabel("accuracy")
     return ax
@@ -103,5 +103,5 @@ def learning(
 ) -> Any:
     first = 1 if model in (None, "knn") and k is None and alpha is None else k
     made, _ = model_of(model, "knn", len(sample.y), k=first, metric=metric, alpha=alpha)
-    made = made if sample.way is None else make_pipeline(sample.way, made)
+    made = made if sample.representation is None else make_pipeline(sample.representation, made)
     return selection.plot_curve(learning_curve(made, sample.rows(), sample.y))
