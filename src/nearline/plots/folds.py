@@ -52,7 +52,9 @@ def plot_folds(
         ax.scatter(own + 0.5, np.zeros(len(own)), s=14, linewidth=0, label=visible(label), **look)
     ax.set_yticks(range(len(made) + 1), ["class", *(f"fold {f}" for f in range(1, len(made) + 1))])
     ax.set(xlim=(0, len(y)), ylim=(len(made) + 0.6, -0.6), xlabel="row")
-    ax.set_title(f"Rows left out by each of {len(made)} folds (blue); gray: trained on", fontsize="medium")
+    ax.set_title(
+        f"Rows that each of {len(made)} folds leaves out (dark) and trains on (light)", fontsize="medium"
+    )
     ax.tick_params(axis="y", length=0)
     if len(classes) <= len(COLORS):
         ax.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1.0, 1.0))

@@ -9,12 +9,15 @@ from nearline._arrays.design import Array
 from nearline._records.visible import visible
 from nearline.plots.style import axes as _axes
 from nearline.plots.style import panels as _panels
+from nearline.plots.style import pyplot as _pyplot
 from nearline.plots.style import style as _style
 from nearline.solvers import Solution
 
 
-def plot_objective(solutions: Mapping[str, Solution], *, ax: Any = None) -> Any:
+def plot_objective(solutions: Mapping[str, Solution], *, seconds: bool = True, ax: Any = None) -> Any:
     """Objective above the best value found, per iteration, for several solutions of the same risk.
+
+    ``seconds``: whether the legend says how long each took.
 
     Examples
     --------
@@ -30,7 +33,8 @@ def plot_objective(solutions: Mapping[str, Solution], *, ax: Any = None) -> Any:
     best = min(float(np.min(solution.trace)) for solution in solutions.values())
     for i, (name, solution) in enumerate(solutions.items()):
         excess = np.maximum(solution.trace - best, 1e-16 * max(abs(best), 1.0))
-        ax.plot(np.arange(len(excess)), excess, label=f"{name} ({solution.seconds:.2g} s)", **_style(i))
+        label = f"{name} ({solution.seconds:.2g} s)" if seconds else name
+        ax.plot(np.arange(len(excess)), excess, label=label, **_style(i))
     ax.set(xlabel="iteration", ylabel="objective - best found", title="Objective per iteration")
     ax.set_xscale("symlog", linthresh=1)
     ax.set_yscale("log")
@@ -128,8 +132,14 @@ def _by_class(model: Any) -> Array:
     return W if len(W) > 1 else np.vstack([-W, W])
 
 
+def _signed() -> Any:
+    """Colors of weights from dark red by gray to bright blue, brighter and brighter, so that signs are seen in gray too."""
+    steps = ["#3d0010", "#9c3b46", "#a6a6a6", "#a8d3f0", "#f4fbff"]
+    return _pyplot().matplotlib.colors.LinearSegmentedColormap.from_list("signed", steps)
+
+
 def plot_templates(model: Any, shape: tuple[int, ...], *, axes: Any = None) -> Any:
-    """Each class's weights as an image: blue speaks for the class, red against it.
+    """Each class's weights as an image: bright and blue speaks for the class, dark and red against it.
 
     ``shape``: (height, width), or (height, width, 3) of images in color, whose weights are colors too: a channel is bright
     where it speaks for the class, dark where it speaks against it, and gray is 0.
@@ -151,7 +161,7 @@ def plot_templates(model: Any, shape: tuple[int, ...], *, axes: Any = None) -> A
         image = w.reshape(shape[:2]) if shape[2:] in ((), (1,)) else w.reshape(shape)
         limit = float(np.abs(image).max()) or 1.0
         in_color = image.ndim == 3
-        how = {} if in_color else {"cmap": "RdBu", "vmin": -limit, "vmax": limit}
+        how = {} if in_color else {"cmap": _signed(), "vmin": -limit, "vmax": limit}
         ax.imshow(0.5 + 0.5 * image / limit if in_color else image, **how)
         ax.set_title(visible(label), fontsize="medium")
         ax.set_axis_off()

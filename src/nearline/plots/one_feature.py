@@ -78,4 +78,6 @@ def _lines(ax: Any, across: Array, model: Answers, classes: Array, proba: bool) 
     ax.set_ylabel(said + two)
     low, high = float(values.min()), float(values.max())
     room = (high - low) or 1.0
+    if not said.startswith("score"):
+        ax.set_yticks(np.linspace(0.0, 1.0, 5))
     ax.set_ylim(low - 0.3 * room, high + 0.08 * room)

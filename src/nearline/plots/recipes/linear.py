@@ -33,7 +33,8 @@ def objective(sample: Sample, *, alpha: Any = None) -> Any:
     loss = "softmax" if codes.max() > 1 else "logistic"
     risk = Risk(sample.X, codes, loss=loss, alpha=1e-3 if alpha is None else alpha)
     names = ("gradient-descent", "conjugate-gradient", "lbfgs", "newton-cg", "fista")
-    return models.plot_objective({name: minimize(risk, name, tol=1e-9, max_iter=300) for name in names})
+    found = {name: minimize(risk, name, tol=1e-9, max_iter=300) for name in names}
+    return models.plot_objective(found, seconds=False)
 
 
 def templates(sample: Sample, *, alpha: Any = None) -> Any:
