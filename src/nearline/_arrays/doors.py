@@ -5,12 +5,14 @@ from, and loaded when the first one comes.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
 
-from nearline._arrays.blocks import Blocks
+from nearline._arrays.blocks import Block, Blocks
+from nearline._arrays.design import as_design
 
 DOORS = {"dask": "nearline.cluster.door"}
 
@@ -31,10 +33,41 @@ class Door(Protocol):
         """The same, but blocks come here one after the other."""
 
 
+class BlockedRows:
+    """Blocks that are checked and labelled already, in place of a collection: their own door."""
+
+    def __init__(self, checked: Blocks) -> None:
+        self.checked = checked
+
+    def blocks(self, X: Any, y: Any = None, sample_weight: Any = None, *, dtypes: Any) -> Blocks:
+        return self.checked
+
+    def column_names(self, X: Any) -> list[Any] | None:
+        return None
+
+    def applied(self, function: Callable[[Any], Any], X: Any) -> "BlockedRows":
+        return BlockedRows(self.checked.mapped(_Applied(function)))
+
+    def streamed(self, function: Callable[[Any], Any], X: Any) -> "BlockedRows":
+        return self.applied(function, X)
+
+
+@dataclass(frozen=True)
+class _Applied:
+    """A block whose rows are a function of its rows."""
+
+    function: Callable[[Any], Any]
+
+    def __call__(self, block: Block) -> Block:
+        return Block(as_design(self.function(block.X)), block.targets, block.weights, block.first)
+
+
 def door_of(X: Any) -> Door | None:
     """The door for a collection; None where X is none, or not of a library that has one."""
     if type(X) is np.ndarray:
         return None
+    if isinstance(X, BlockedRows):
+        return X
     module = DOORS.get(type(X).__module__.partition(".")[0])
     return None if module is None else import_module(module)
 

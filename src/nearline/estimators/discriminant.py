@@ -13,7 +13,6 @@ from nearline._arrays.doors import Door
 from nearline._parallel.tiles import single_threaded_blas
 from nearline._records.kept import Numbers, OneOf, Perhaps, Plain, kept, require
 from nearline._records.refused import ParameterError
-from nearline.estimators._blocked import fits_blocks, labelled
 from nearline.estimators._covariance import SharedCovariance, ledoit_wolf, solve_matrix, stand_in
 from nearline.estimators._explained import OfFeatures, absolute
 from nearline.estimators._generative import (
@@ -24,6 +23,7 @@ from nearline.estimators._generative import (
     merged_moments,
     row_blocks,
 )
+from nearline.estimators.blocked import fits_blocks, labelled
 from nearline.estimators.linear_base import LinearModel
 
 # (means, units, variances, columns, M) -> Sigma^-1 M, of the columns in use

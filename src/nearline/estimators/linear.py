@@ -24,8 +24,8 @@ from nearline._records.kept import (
     kept,
     require,
 )
-from nearline.estimators._blocked import by_blocks, fits_blocks, labelled
 from nearline.estimators.base import encoded
+from nearline.estimators.blocked import by_blocks, fits_blocks, labelled
 from nearline.estimators.linear_base import LinearModel
 from nearline.losses import BINARY, JOINT, LOSSES, Loss
 from nearline.regularizers import REGULARIZERS, Regularizer

@@ -13,9 +13,9 @@ from nearline._records.kept import (
     kept,
 )
 from nearline.decision import decide
-from nearline.estimators._blocked import ScoresBlocks, by_blocks
 from nearline.estimators._explained import OfFeatures, by_class, contributions, linear
 from nearline.estimators.base import Classifier, class_weights
+from nearline.estimators.blocked import ScoresBlocks, by_blocks
 from nearline.scores import LinearScore
 
 

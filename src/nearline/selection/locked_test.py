@@ -120,6 +120,7 @@ class LockedTest:
     rows: LabeledRows
     numbers: Array | None = None  # of the rows, where they were drawn
     in_time: bool = False
+    n_training: int | None = None  # rows of the training part, where only a sample of them is at hand
     counted: Openings = field(default_factory=Openings)
     result: TestResult | None = None  # once it is open
     key: str = field(init=False)
@@ -159,7 +160,7 @@ class LockedTest:
         self.result = TestResult(
             winner.name,
             len(codes),
-            len(winner.labels),
+            self.n_training or len(winner.labels),
             {s.name: s(predictions, codes, classes, rows.weights) for s in scorers},
             intervals,
             winner.on_folds,

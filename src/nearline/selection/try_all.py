@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from nearline._arrays.doors import door_of
 from nearline._parallel.stopping import Deadline, OutOfTime, heeding
 from nearline._records.habits import TranslatesHabits
 from nearline._records.parameters import HoldsParametrized
@@ -158,6 +159,12 @@ class TryThemAll(
 
     def fit(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Self:
         """Lock the test rows, hold the contest on the others, fit the winner."""
+        door = door_of(X)
+        if door is not None:
+            from nearline.selection.try_blocks import fit_blocks
+
+            fit_blocks(self, door, X, y, groups, sample_weight)
+            return self
         check_options(self)
         split, holdout = as_split(self.split, self.folds), as_holdout(self.test)
         budget = Budget(self.time_limit)
