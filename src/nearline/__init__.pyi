@@ -58,6 +58,9 @@ from nearline.losses.maps import sigmoid as sigmoid
 from nearline.losses.maps import softmax as softmax
 from nearline.losses.maps import sparsemax as sparsemax
 from nearline.neighbors.approximate import Approximate as Approximate
+from nearline.neighbors.captions import Bleu as Bleu
+from nearline.neighbors.captions import Cider as Cider
+from nearline.neighbors.captions import NgramF1 as NgramF1
 from nearline.neighbors.consensus import Consensus as Consensus
 from nearline.neighbors.explanation import Votes as Votes
 from nearline.neighbors.index import Index as Index
@@ -88,6 +91,7 @@ from nearline.risk.params import Params as Params
 from nearline.scores import KernelScore as KernelScore
 from nearline.scores import LinearScore as LinearScore
 from nearline.selection.calibration import CalibratedClassifier as CalibratedClassifier
+from nearline.selection.captions import caption_test as caption_test
 from nearline.selection.checks import CHECKS as CHECKS
 from nearline.selection.checks import check as check
 from nearline.selection.comparison import mcnemar as mcnemar

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from nearline.cli._embedded import probe, transfer
 from nearline.cli._options import (
     AsJson,
     Bins,
@@ -22,6 +23,7 @@ from nearline.cli._options import (
     Read,
     Target,
     families_in,
+    without_a_screen,
 )
 
 app = typer.Typer(
@@ -175,7 +177,7 @@ def sweep(
     json: AsJson = False,
 ) -> None:
     """Choose k of nearest neighbors: table, and picture with --out."""
-    _without_a_screen()
+    without_a_screen()
     from nearline.cli._choose import run_sweep
     from nearline.cli._reading import Reading
 
@@ -212,7 +214,7 @@ def path(
     json: AsJson = False,
 ) -> None:
     """Choose alpha of a linear model: table, and picture with --out."""
-    _without_a_screen()
+    without_a_screen()
     from nearline.cli._choose import run_path
     from nearline.cli._reading import Reading
 
@@ -230,32 +232,10 @@ def path(
     )
 
 
-@app.command(epilog="Example:  nearline probe train.npz test.npz --protocol dino,honest")
-def probe(
-    train: Annotated[Path, typer.Argument(help="embeddings to learn from: .npy, .npz, Parquet, CSV, ...")],
-    test: Annotated[Path, typer.Argument(help="embeddings to test on; may be the same .npz, with X_test")],
-    protocol: Annotated[
-        str, typer.Option(help="with commas: dino, dinov2, clip, lightly, simsiam, mteb, big_vision, honest")
-    ] = "honest",
-    shots: Annotated[
-        str | None, typer.Option(help="training rows of each class, with commas (0: all rows)")
-    ] = None,
-    repeats: Annotated[int | None, typer.Option(help="draws of these rows")] = None,
-    target: Annotated[str | None, typer.Option(help="array or column of the labels")] = None,
-    labels: Labels = None,
-    test_labels: Annotated[Path | None, typer.Option(help="the same for the test rows")] = None,
-    random_state: RandomState = 0,
-    out: Picture = None,
-    json: AsJson = False,
-) -> None:
-    """Probe embeddings by published protocols: k-NN, linear, few-shot."""
-    _without_a_screen()
-    from nearline.cli._probe import run_probe
-
-    run_probe(
-        train, test, protocol, shots, repeats, random_state, target=target, labels=labels, test_labels=test_labels,
-        out=out, as_json=json,
-    )  # fmt: skip
+app.command(epilog="Example:  nearline probe train.npz test.npz --protocol dino,honest")(probe)
+app.command(
+    epilog="Example:  nearline transfer photos.jsonl new.jsonl --payload captions --by image --consensus f1"
+)(transfer)
 
 
 @app.command(
@@ -284,7 +264,7 @@ def plot(
     from nearline.cli._plot import run_plot
     from nearline.cli._reading import Reading
 
-    _without_a_screen()
+    without_a_screen()
     reading = Reading.of(target, labels, columns, drop, read, bins, classes)
     settings = {"model": model, "k": k, "metric": metric, "alpha": alpha, "proba": proba}
     run_plot(name, data, reading, out, force, list_, settings)
@@ -301,10 +281,3 @@ def demo(
 
     check_folder(out, force)
     main(["--out", str(out)])
-
-
-def _without_a_screen() -> None:
-    """Pictures go into files, so that no window is needed; where there is no matplotlib, drawing will say so."""
-    import os
-
-    os.environ.setdefault("MPLBACKEND", "Agg")

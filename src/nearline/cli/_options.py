@@ -80,3 +80,10 @@ def families_in(text: str | None) -> list[str] | None:
         found.append(known[pair] if taken == 2 else parts[0])
         parts = parts[taken:]
     return found
+
+
+def without_a_screen() -> None:
+    """Pictures go into files, so that no window is needed; where there is no matplotlib, drawing will say so."""
+    import os
+
+    os.environ.setdefault("MPLBACKEND", "Agg")

@@ -55,7 +55,7 @@ def _table(path: Path, format: str, files: list[tuple[str | None, Path]], reques
     if request.size < 8:
         raise DataError(f"Images need a size of at least 8 pixels, got size={request.size}.")
     known_kind(request.features)
-    squares = [_square(file, request.size) for _, file in files]
+    squares = [square_of(file, request.size) for _, file in files]
     kept = [i for i, (image, _) in enumerate(squares) if image is not None]
     if not kept:
         raise DataError(f"No file in {path} or its folders can be read as an image." if path.is_dir()
@@ -110,7 +110,7 @@ def _span(sizes: set[tuple[int, int]]) -> str:
     return f"{low[0]}x{low[1]}" if low == high else f"{low[0]}x{low[1]} to {high[0]}x{high[1]}"
 
 
-def _square(file: Path, side: int) -> tuple[Array | None, tuple[int, int]]:
+def square_of(file: Path, side: int) -> tuple[Array | None, tuple[int, int]]:
     """The middle square of an image as (side, side, 3) bytes, and its size; None for what is no image."""
     images = library("PIL.Image", "images", "Reading images")
     operations = library("PIL.ImageOps", "images", "Reading images")

@@ -78,7 +78,7 @@ class JsonLines(Format):
 
     def read(self, path: Path, request: Request) -> Table:
         text, encoding = decoded(content(path), path, request.encoding)
-        frame = _objects(_lines(text), path, 1)
+        frame = objects(as_lines(text), path, 1)
         if not len(frame):
             raise DataError(f"{path} is empty.")
         return _framed(frame, path, encoding).table(request)
@@ -88,7 +88,7 @@ class JsonLines(Format):
         done = 0
         with lines_of(path, encoding) as lines:
             while chunk := list(islice(lines, rows)):
-                frame = _objects("".join(chunk), path, done + 1)
+                frame = objects("".join(chunk), path, done + 1)
                 # a key that no line of this part has is missing in all of them
                 for name in (request.like.columns or {}) if done else ():
                     if name not in frame.columns:
@@ -114,7 +114,7 @@ def _framed(frame: Any, path: Path, encoding: str) -> Frame:
     )
 
 
-def _lines(text: str) -> str:
+def as_lines(text: str) -> str:
     """JSON lines as they are; one array of objects as lines."""
     if not text.lstrip().startswith("["):
         return text
@@ -125,7 +125,7 @@ def _lines(text: str) -> str:
     return "\n".join(map(json.dumps, found)) if isinstance(found, list) else text
 
 
-def _objects(text: str, path: Path, first: int) -> Any:
+def objects(text: str, path: Path, first: int) -> Any:
     """A frame with a column for each key."""
     pl = polars()
     if not text.strip():

@@ -11,6 +11,8 @@ from nearline._arrays.validation import validate_data
 from nearline._records.kept import Anything, Instance, OrNone, kept, require
 from nearline._records.refused import ParameterError
 from nearline.estimators.neighbors_base import ROWS, NeighborsModel
+from nearline.neighbors.caption_pools import CaptionPool
+from nearline.neighbors.captions import CaptionSimilarity
 from nearline.neighbors.consensus import Consensus
 from nearline.neighbors.explanation import Votes
 from nearline.neighbors.lists import Ragged
@@ -104,6 +106,8 @@ class NeighborsTransfer(NeighborsModel):
         indices = self.kneighbors(self._seen(X), return_distance=False)
         if self.consensus is None:
             return self._payloads(indices[:, 0])
+        if isinstance(self.consensus.similarity, CaptionSimilarity):
+            return self._agreed_together(indices, self.consensus.similarity)
         return [self._agreed(row) for row in indices]
 
     def explain(self, X: Any) -> Votes:
@@ -134,12 +138,22 @@ class NeighborsTransfer(NeighborsModel):
             return [self.payload_[i] for i in indices]
         return _safe_indexing(self.payload_, indices)
 
+    def _agreed_together(self, indices: Array, similarity: CaptionSimilarity) -> list[str]:
+        """The captions that neighbors agree on, of all queries in one pass."""
+        pool = CaptionPool.of(self._payloads(np.arange(self.n_samples_fit_)), similarity)
+        best = pool.agreed(pool.candidates(indices), similarity, self.consensus.subset)
+        if (best < 0).any():
+            raise _no_caption(indices.shape[1])
+        return [pool.texts[place] for place in best.tolist()]
+
     def _agreed(self, indices: Array) -> Any:
         candidates: list[Any] = []
         for payload in self._payloads(indices):
             candidates += list(payload) if isinstance(payload, (list, tuple, np.ndarray)) else [payload]
         if not candidates:
-            raise ValueError(
-                f"None of the {len(indices)} neighbors of a query has a caption: take a larger n_neighbors."
-            )
+            raise _no_caption(len(indices))
         return candidates[self.consensus.rank(candidates)[0]]
+
+
+def _no_caption(k: int) -> ValueError:
+    return ValueError(f"None of the {k} neighbors of a query has a caption: take a larger n_neighbors.")

@@ -24,6 +24,7 @@ from nearline.kernels.landmarks import Landmarks
 from nearline.losses import Loss
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.ballots import Boundary
+from nearline.neighbors.captions import Bleu, Cider, NgramF1
 from nearline.neighbors.consensus import Consensus, ngram_similarity
 from nearline.neighbors.index import Index
 from nearline.neighbors.metrics import Function, Metric
@@ -75,6 +76,9 @@ PARTS = (
     Affine,
     Approximate,
     Consensus,
+    NgramF1,
+    Bleu,
+    Cider,
     DecayingStep,
     Electorate,
     Encoding,

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline._records.kept import OneOf, OrNone, Whole, kept
+from nearline._records.kept import AnyOf, Instance, OneOf, OrNone, Whole, kept
+from nearline.neighbors.captions import CAPTION_SIMILARITIES, CaptionSimilarity
 
 
 def ngram_similarity(first: str, second: str, longest: int = 4) -> float:
@@ -33,7 +34,7 @@ def _cosine(a: Counter[Any], b: Counter[Any]) -> float:
     return float(sum(count * b[gram] for gram, count in a.items()) / np.sqrt(lengths[0] * lengths[1]))
 
 
-@kept(similarity=OneOf((ngram_similarity,)), subset=OrNone(Whole(1)))
+@kept(similarity=AnyOf((OneOf((ngram_similarity,)), Instance(CaptionSimilarity))), subset=OrNone(Whole(1)))
 @dataclass(frozen=True)
 class Consensus:
     """Ranks candidates by their agreement with the others: the mean of the ``subset`` largest similarities to them.
@@ -45,7 +46,8 @@ class Consensus:
 
     Parameters
     ----------
-    similarity : function of two candidates; default the n-gram similarity of two texts.
+    similarity : function of two candidates; default the n-gram similarity of two texts. "f1", "bleu" and "cider", or an
+        object such as :class:`NgramF1`, compare all candidates of all queries in one pass.
     subset : number m of agreeing candidates that count; None: all.
 
     Examples
@@ -55,10 +57,17 @@ class Consensus:
     [1, 3, 2, 0]
     """
 
-    similarity: Callable[[Any, Any], float] = ngram_similarity
+    similarity: Callable[[Any, Any], float] | str = ngram_similarity
     subset: int | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.similarity, str):
+            if self.similarity not in CAPTION_SIMILARITIES:
+                names = ", ".join(map(repr, CAPTION_SIMILARITIES))
+                raise ValueError(
+                    f"Unknown similarity {self.similarity!r}: choose among {names}, or give a function of two candidates."
+                )
+            object.__setattr__(self, "similarity", CAPTION_SIMILARITIES[self.similarity])
         if self.subset is not None and not (isinstance(self.subset, (int, np.integer)) and self.subset >= 1):
             raise ValueError(f"Consensus needs subset >= 1 or None, got {self.subset!r}.")
 
@@ -67,12 +76,23 @@ class Consensus:
         c = len(candidates)
         if c < 2:
             return np.zeros(c)
-        S = np.full((c, c), -np.inf)
+        S = self._similarities(candidates)
+        np.fill_diagonal(S, -np.inf)
+        m = min(self.subset or c - 1, c - 1)
+        return np.asarray(-np.sort(-S, axis=1)[:, :m].mean(axis=1))
+
+    def _similarities(self, candidates: Sequence[Any]) -> Array:
+        """(c, c) of candidate i with candidate j; a function of two is taken to be the same both ways."""
+        c = len(candidates)
+        if isinstance(self.similarity, CaptionSimilarity):
+            ones, others = np.indices((c, c)).reshape(2, -1)
+            return self.similarity.pairs(self.similarity.grams(candidates), ones, others).reshape(c, c)
+        assert not isinstance(self.similarity, str)
+        S = np.zeros((c, c))
         for i in range(c):
             for j in range(i):
                 S[i, j] = S[j, i] = self.similarity(candidates[i], candidates[j])
-        m = min(self.subset or c - 1, c - 1)
-        return np.asarray(-np.sort(-S, axis=1)[:, :m].mean(axis=1))
+        return S
 
     def rank(self, candidates: Sequence[Any]) -> list[int]:
         """Numbers of the candidates, best first; among equals the one that comes first (from the nearer neighbor)."""
