@@ -7,9 +7,10 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._records.words import many
-from nearline.data._files import content, decoded, sound
+from nearline.data._files import content, sound
 from nearline.data._labels import near
 from nearline.data._read import read
+from nearline.data._text import decoded
 from nearline.data.base import DataError, polars
 from nearline.data.images import square_of
 from nearline.data.pixels import image_features
