@@ -35,7 +35,7 @@ def run_plot(
         near = get_close_matches(name, PICTURES, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise UsageError(f"There is no picture {name!r}.{hint} 'nearline plot --list' shows all.")
-    said = {key: value for key, value in settings.items() if value not in (None, False)}
+    said = {key: value for key, value in settings.items() if value is not None and value is not False}
     lacking = [key for key in said if key not in PICTURES[name].takes]
     if lacking:
         taken = ", ".join(f"--{key}" for key in PICTURES[name].takes) or "none of them"
