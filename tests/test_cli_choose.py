@@ -12,6 +12,7 @@ matplotlib.use("Agg")
 
 from nearline import LogisticRegression, path_scores, sweep  # noqa: E402
 from nearline.cli._run import run  # noqa: E402
+from nearline.facts import FACTS, perceptron_steps  # noqa: E402
 from nearline.plots import PICTURES  # noqa: E402
 
 
@@ -121,3 +122,23 @@ def test_every_picture_is_drawn_on_given_data(name, iris, tmp_path, capsys):
     out = tmp_path / "picture.png"
     assert run(["plot", name, iris, "-t", "kind", "--out", str(out)]) == 0, capsys.readouterr().err
     assert out.stat().st_size > 2_000
+
+
+def test_facts_are_listed_printed_and_drawn(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run(["fact"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in listed] == list(FACTS)
+    assert all(len(line.split()) > 5 for line in listed)
+    assert run(["fact", "perceptron_steps"]) == 0
+    assert capsys.readouterr().out == f"{perceptron_steps()}\n\npicture: perceptron-steps.png\n"
+    assert (tmp_path / "perceptron-steps.png").stat().st_size > 5000
+    assert run(["fact", "perceptron-steps"]) != 0
+    assert "is there already" in capsys.readouterr().err
+    assert run(["fact", "threshold", "--json", "--out", "t.svg"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["fact"], found["picture"], len(found["rows"])) == ("threshold", "t.svg", 4)
+    assert run(["fact", "treshold"]) != 0
+    assert "Did you mean 'threshold'?" in capsys.readouterr().err
+    assert run(["fact", "threshold", "--out", "t.txt"]) != 0
+    assert "ends with none of .png" in capsys.readouterr().err

@@ -41,6 +41,8 @@ CALLS = {
     "path-scores": "plot_path_scores(found.alphas, found.scores, marks=found)",
     "coefficients": "plot_coefficients(alphas, W, names=names)",
     "objective": "plot_objective({name: minimize(risk, name) for name in solvers})",
+    "descent": "plot_descent(risk, ['gradient-descent', 'newton', SGD()])",
+    "newton": "plot_newton(risk, start=0.0)",
     "templates": "plot_templates(model, (8, 8))",
     "weights": "plot_weights(model, names)",
     "leaderboard": "plot_leaderboard(contest.leaderboard_)",

@@ -270,6 +270,20 @@ def plot(
     run_plot(name, data, reading, out, force, list_, settings)
 
 
+@app.command(epilog="Example:  nearline fact threshold --out threshold.svg")
+def fact(
+    name: Annotated[str | None, typer.Argument(help="which fact (default: list them)")] = None,
+    out: Picture = None,
+    force: Force = False,
+    json: AsJson = False,
+) -> None:
+    """Reproduce a fact: its numbers, and its picture in a file."""
+    from nearline.cli._fact import run_fact
+
+    _without_a_screen()
+    run_fact(name, out, force, json)
+
+
 @app.command(epilog="Example:  nearline demo --out out")
 def demo(
     out: Annotated[Path, typer.Option(help="folder for reports and pictures")] = Path("out"),

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from nearline._arrays.design import Array
+
 
 def check_whole(values: Any, name: str, least: int) -> None:
     """Several whole numbers, or one alone, none below ``least``."""
@@ -28,3 +30,20 @@ def check_image(image: Any) -> None:
         )
     if not (np.isfinite(image).all() and image.min() >= 0 and image.max() <= 255):
         raise ValueError("image must have values from 0 to 255: scale it, and fill in what is NaN.")
+
+
+def check_two_classes(X: Any, y: Any) -> tuple[Array, Array]:
+    """Finite rows of two classes, as 0 and 1 in the order of their labels."""
+    if y is None:
+        raise ValueError("X came without y: give a label for each row.")
+    rows, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
+    if rows.ndim != 2 or not rows.size or labels.shape != (len(rows),):
+        raise ValueError(
+            f"X must be rows by features with one label for each row, got shapes {rows.shape} and {labels.shape}."
+        )
+    if not np.isfinite(rows).all():
+        raise ValueError("X has NaN or infinite values: drop those rows, or fill them.")
+    classes, targets = np.unique(labels, return_inverse=True)
+    if len(classes) != 2:
+        raise ValueError(f"This fact is about two classes, y has {len(classes)}: give rows of two of them.")
+    return rows, targets

@@ -2,16 +2,18 @@
 
 from typing import Any
 
-
-def axes_of(ax: Any) -> Any:
-    """The axes given, or new ones."""
-    return figure_of(1, (6.4, 4.2))[0] if ax is None else ax
+from nearline.plots.style import pyplot
 
 
-def figure_of(columns: int, size: tuple[float, float]) -> Any:
-    """New axes beside each other."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("Pictures need matplotlib: pip install 'nearline[plots]'") from error
-    return plt.subplots(1, columns, figsize=size, layout="constrained", squeeze=False)[1][0]
+def figure_of(columns: int, size: tuple[float, float], rows: int = 1) -> Any:
+    """New axes beside each other, and in several rows one after the other."""
+    return pyplot().subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)[1].ravel()
+
+
+def panels(ax: Any, columns: int, size: tuple[float, float]) -> Any:
+    """The axes given, which must be as many, or new ones."""
+    if ax is None:
+        return figure_of(columns, size)
+    if len(ax) != columns:
+        raise ValueError(f"This picture has {columns} panels, got {len(ax)} axes: give as many, or none.")
+    return ax

@@ -9,20 +9,28 @@ from scipy.special import ndtr
 from nearline._arrays.design import Array
 from nearline.facts._checks import check_whole
 from nearline.facts._classes import vote_error
-from nearline.facts._pictures import axes_of
+from nearline.facts._fact import Fact, Table
 from nearline.neighbors.index import Index
+from nearline.plots.style import axes
 
 
 @dataclass(frozen=True)
-class Concentration:
+class Concentration(Fact):
     """Distances from a query to uniform rows, for each dimension."""
 
+    says = "Distances concentrate: in many dimensions the farthest row is hardly farther than the nearest."
     dimensions: Array
     contrast: Array  # (farthest - nearest) / nearest, median over queries
     spread: Array  # standard deviation / mean
 
+    def table(self) -> Table:
+        return Table.of(
+            "dimension|(farthest - nearest) / nearest|deviation / mean",
+            zip(self.dimensions, self.contrast, self.spread, strict=True),
+        )
+
     def plot(self, ax: Any = None) -> Any:
-        ax = axes_of(ax)
+        ax = axes(ax)
         ax.loglog(
             self.dimensions, self.contrast, "o-", color="#0072B2", label="(farthest - nearest) / nearest"
         )
@@ -61,15 +69,20 @@ def concentration(
 
 
 @dataclass(frozen=True)
-class IrrelevantFeatures:
+class IrrelevantFeatures(Fact):
     """Test error of k-NN as features of pure noise are added to two that tell."""
 
+    says = "Irrelevant features hurt nearest neighbors: distances take them as seriously as those that tell."
     added: Array
     errors: Array
     bayes: float
 
+    def table(self) -> Table:
+        rows = ((a, error, self.bayes) for a, error in zip(self.added, self.errors, strict=True))
+        return Table.of("features added|error of k-NN|Bayes risk", rows)
+
     def plot(self, ax: Any = None) -> Any:
-        ax = axes_of(ax)
+        ax = axes(ax)
         ax.plot(self.added, self.errors, "o-", color="#0072B2", label="k-NN")
         ax.axhline(self.bayes, color="0.3", label=f"Bayes risk = {self.bayes:.3g}")
         ax.axhline(0.5, color="0.3", linestyle=":", label="guessing")

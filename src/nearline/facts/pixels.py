@@ -8,23 +8,27 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline.facts._checks import check_image, check_whole
-from nearline.facts._pictures import figure_of
+from nearline.facts._fact import Fact, Table
+from nearline.facts._pictures import panels
 
 
 @dataclass(frozen=True)
-class EqualPixels:
+class EqualPixels(Fact):
     """An image and three versions of it, all at the same pixel L2 distance from it."""
 
+    says = "Pixels say little about what an image shows: a box, a shift and a tint are equally far from it."
     images: dict[str, Array]  # float64 in [0, 255]
     distances: dict[str, float]
 
-    def plot(self, axes: Any = None) -> Any:
-        if axes is None:
-            axes = figure_of(len(self.images), (3.1 * len(self.images), 2.8))
-        for ax, (name, image) in zip(axes, self.images.items(), strict=True):
-            ax.imshow(image / 255.0)
-            ax.set_axis_off()
-            ax.set_title(f"{name}: L2 = {self.distances[name]:.0f}", fontsize="medium")
+    def table(self) -> Table:
+        return Table.of("image|L2 distance of its pixels", self.distances.items())
+
+    def plot(self, ax: Any = None) -> Any:
+        axes = panels(ax, len(self.images), (3.1 * len(self.images), 2.8))
+        for one, (name, image) in zip(axes, self.images.items(), strict=True):
+            one.imshow(image / 255.0)
+            one.set_axis_off()
+            one.set_title(f"{name}: L2 = {self.distances[name]:.0f}", fontsize="medium")
         return axes
 
 

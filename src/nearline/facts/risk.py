@@ -9,20 +9,27 @@ from scipy.special import ndtr
 from nearline._arrays.design import Array
 from nearline._records.refused import ParameterError
 from nearline.facts._checks import check_whole
-from nearline.facts._pictures import axes_of
+from nearline.facts._fact import Fact, Table
+from nearline.plots.style import axes
 
 
 @dataclass(frozen=True)
-class EmpiricalRisk:
+class EmpiricalRisk(Fact):
     """Error of the best threshold on its n training rows, and its expected risk, over repetitions."""
 
+    says = "The empirical risk of a rule that was chosen by it is too low; with more rows it comes to the expected risk."
     sizes: Array
     empirical: Array  # (n_sizes, repetitions)
     expected: Array  # (n_sizes, repetitions)
     bayes: float
 
+    def table(self) -> Table:
+        means = (self.empirical.mean(axis=1), self.expected.mean(axis=1))
+        rows = ((n, a, b, self.bayes) for n, a, b in zip(self.sizes, *means, strict=True))
+        return Table.of("n|empirical risk|expected risk|Bayes risk", rows)
+
     def plot(self, ax: Any = None) -> Any:
-        ax = axes_of(ax)
+        ax = axes(ax)
         for values, label, color, marker in (
             (self.expected, "expected risk of the rule found", "#D55E00", "s"),
             (self.empirical, "its empirical risk", "#0072B2", "o"),

@@ -8,21 +8,28 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline.facts._checks import check_noise, check_whole
 from nearline.facts._classes import noisy_classes, vote_error
-from nearline.facts._pictures import axes_of
+from nearline.facts._fact import Fact, Table
 from nearline.neighbors.index import Index
+from nearline.plots.style import axes
 
 
 @dataclass(frozen=True)
-class TrainingError:
+class TrainingError(Fact):
     """Error of k-NN on its own training rows and on new ones, for each k."""
 
+    says = "Training error cannot choose k: 1-NN makes none unless equal rows carry different labels."
     ks: Array
     training: Array
     test: Array
     conflicts: float  # share of rows that an equal row with another label contradicts
 
+    def table(self) -> Table:
+        return Table.of(
+            "k|training error|error on new rows", zip(self.ks, self.training, self.test, strict=True)
+        )
+
     def plot(self, ax: Any = None) -> Any:
-        ax = axes_of(ax)
+        ax = axes(ax)
         ax.plot(self.ks, self.training, "o-", color="#0072B2", label="training rows")
         ax.plot(self.ks, self.test, "s--", color="#D55E00", label="new rows")
         ax.set(
@@ -80,13 +87,19 @@ def training_error_of(X: Any, y: Any, X_test: Any, y_test: Any, *, ks: tuple[int
 
 
 @dataclass(frozen=True)
-class CoverHart:
+class CoverHart(Fact):
     """Risk of 1-NN for growing n, between the Bayes risk R* and its bound 2 R* (1 - R*) for two classes."""
 
+    says = "The risk of 1-NN falls to at most 2 R* (1 - R*), less than twice the Bayes risk R*, as rows grow."
     sizes: Array
     risks: Array  # mean over repetitions
     deviations: Array
     bayes: float
+
+    def table(self) -> Table:
+        limits = (self.limit, self.bayes)
+        rows = ((n, risk, *limits) for n, risk in zip(self.sizes, self.risks, strict=True))
+        return Table.of("n|risk of 1-NN|2 R* (1 - R*)|R*", rows)
 
     @property
     def limit(self) -> float:
@@ -94,7 +107,7 @@ class CoverHart:
         return 2.0 * self.bayes * (1.0 - self.bayes)
 
     def plot(self, ax: Any = None) -> Any:
-        ax = axes_of(ax)
+        ax = axes(ax)
         ax.errorbar(
             self.sizes, self.risks, yerr=self.deviations, capsize=3, color="#0072B2", marker="o", label="1-NN"
         )

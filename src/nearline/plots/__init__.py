@@ -5,6 +5,7 @@
 
 from nearline.plots.compare import compare_regions
 from nearline.plots.densities import plot_posteriors
+from nearline.plots.descent import plot_descent, plot_newton
 from nearline.plots.fitting import plot_capacity
 from nearline.plots.folds import plot_folds
 from nearline.plots.gallery import PICTURES, Picture
@@ -42,12 +43,14 @@ __all__ = [
     "plot_confusion",
     "plot_curve",
     "plot_degree_two",
+    "plot_descent",
     "plot_folds",
     "plot_gram",
     "plot_kernel_margins",
     "plot_leaderboard",
     "plot_losses",
     "plot_margins",
+    "plot_newton",
     "plot_objective",
     "plot_outliers",
     "plot_path_scores",

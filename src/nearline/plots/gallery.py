@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nearline.plots import kernels, mathematics, results
-from nearline.plots.recipes import contests, linear, planes
+from nearline.plots.recipes import contests, descents, linear, planes
 from nearline.plots.regions import plot_outliers
 from nearline.plots.samples import (
     Sample,
@@ -120,6 +120,15 @@ PICTURES: dict[str, Picture] = {
     "coefficients": Picture("regularization path: weights over alpha", linear.coefficient_path, tumors),
     "objective": Picture(
         "objective per iteration of several solvers", linear.objective, digits, takes=("alpha",)
+    ),
+    "descent": Picture(
+        "steps of solvers on the contours of a risk", descents.descent, versicolor, takes=("alpha",)
+    ),
+    "newton": Picture(
+        "Newton's method: quadratic models, and tangents of the slope",
+        descents.newton,
+        versicolor,
+        takes=("alpha",),
     ),
     "templates": Picture("each class's weights as an image", linear.templates, digits, takes=("alpha",)),
     "weights": Picture(
