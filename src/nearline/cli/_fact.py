@@ -26,8 +26,7 @@ def run_fact(name: str | None, out: Path | None, force: bool, as_json: bool) -> 
     place = out or Path(f"{known}.png")
     check_ending(place)
     check_file(place, named=out is not None, force=force)
-    found: Callable[[], Fact] = FACTS[known]
-    fact = found()
+    fact = FACTS[known]()
     saved(fact.plot(), place)
     if as_json:
         print_json(clean(_facts(known, fact) | {"picture": str(place)}))

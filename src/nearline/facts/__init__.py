@@ -5,6 +5,8 @@ the best one the distribution is known, so that the Bayes risk is a number and n
 by name, as ``nearline fact NAME`` does on the command line.
 """
 
+from collections.abc import Callable
+
 from nearline.facts._fact import Fact, Table
 from nearline.facts.bayes import BayesRisk, bayes_risk
 from nearline.facts.choosing import ChoosingOnTest, choosing_on_test
@@ -22,7 +24,7 @@ from nearline.facts.threshold import Threshold, threshold
 from nearline.facts.votes import CoverHart, TrainingError, cover_hart, training_error, training_error_of
 
 # Whatever is here is tested, and has a picture.
-FACTS = {
+FACTS: dict[str, Callable[..., Fact]] = {
     "training-error": training_error,
     "cover-hart": cover_hart,
     "concentration": concentration,

@@ -39,16 +39,16 @@ class Table:
         return "\n".join(lines + ([f"... and {more} rows more"] if more else []))
 
 
-def said(value: Any) -> str:
-    """A cell of a table: numbers with four digits, vectors in parentheses, matrices row by row."""
+def said(value: Any, digits: int = 4) -> str:
+    """A cell of a table: numbers with some digits, vectors in parentheses, matrices row by row."""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, (int, np.integer)):
         return str(int(value))
     if isinstance(value, (float, np.floating)):
-        return f"{float(value) + 0.0:.4g}"  # no minus before a zero
+        return f"{float(value) + 0.0:.{digits}g}"  # no minus before a zero
     if isinstance(value, np.ndarray):
-        return "(" + ", ".join(said(one).strip("()") if one.ndim == 0 else said(one) for one in value) + ")"
+        return "(" + ", ".join(said(one, digits) for one in value) + ")"
     return "" if value is None else str(value)
 
 

@@ -36,15 +36,17 @@ def draw_steps(fact: "Steps", ax: Any) -> Any:
 
 
 def _title(fact: "Steps", step: "Step", number: int) -> str:
-    margin = fact.margin(step)
-    before = f"z = {said(margin)}" if isinstance(margin, float) else f"f = {said(margin)}"
-    outcome = f"loss {said(step.loss)}"
+    outcome = f"loss {said(step.loss, 3)}"
     if fact.mistakes:
         outcome = "a mistake" if step.moved else "no mistake"
-    after = (
-        f"w = {said(step.after.W[0])}" if step.before.n_outputs == 1 else f"class {fact.targets[step.row]}"
-    )
-    return f"step {number}, row {step.row + 1}: {before}, {outcome}\n{after}"
+    own, several = int(fact.targets[step.row]), len(step.scores)
+    if several == 1:
+        numbers = f"z = {said(fact.margin(step), 3)}, w = {said(step.after.W[0], 3)}"
+    elif several <= 3:
+        numbers = f"class {own}, f = {said(step.scores, 2)}"
+    else:
+        numbers = f"class {own}, f = {said(step.scores[own], 2)}, best rival {said(np.delete(step.scores, own).max(), 2)}"
+    return f"step {number}, row {step.row + 1}: {outcome}\n{numbers}"
 
 
 def _limit(fact: "Steps", shown: "tuple[Step, ...]") -> float:

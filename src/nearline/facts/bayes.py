@@ -94,7 +94,7 @@ def bayes_risk(
             X, y = _drawn(rng, n, half)
             Q, _ = _drawn(rng, n_test, half)
             eta = expit(separation * Q[:, 0])  # P(1 | x)
-            model = LogisticRegression(alpha="1/n").fit(X, y)
+            model = LogisticRegression(alpha="1/n", tol=1e-8).fit(X, y)
             w, b = model.coef_[0], float(model.intercept_[0])
             index = Index(X)
             guesses = y[index.search(Q, 1).indices[:, 0]]

@@ -94,7 +94,7 @@ def generative_or_discriminative(
     rng = np.random.default_rng(random_state)
     S = np.kron(np.eye(pairs), [[1.0, correlation], [correlation, 1.0]])
     root, mean = np.linalg.cholesky(S), np.tile([0.35, 0.0], pairs)
-    models = {NAIVE: GaussianNB(shared_variance=True), LOGISTIC: LogisticRegression(alpha=1e-4)}
+    models = {NAIVE: GaussianNB(shared_variance=True), LOGISTIC: LogisticRegression(alpha=1e-4, tol=1e-8)}
     risks = {name: np.empty((len(sizes), repetitions)) for name in models}
     for i, n in enumerate(sizes):
         for r in range(repetitions):
