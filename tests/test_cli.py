@@ -280,7 +280,18 @@ def test_every_command_has_an_example(capsys):
     from nearline.cli._app import app
 
     names = [command.name or command.callback.__name__ for command in app.registered_commands]
-    assert {"try", "predict", "explain", "evaluate", "inspect", "sweep", "path", "plot", "fact", "demo"} <= set(names)
+    assert {
+        "try",
+        "predict",
+        "explain",
+        "evaluate",
+        "inspect",
+        "sweep",
+        "path",
+        "plot",
+        "fact",
+        "demo",
+    } <= set(names)
     for name in names:
         assert run([name, "--help"]) == 0
         assert f"Example:  nearline {name} " in capsys.readouterr().out

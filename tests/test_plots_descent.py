@@ -101,7 +101,6 @@ def test_newton_goes_where_the_model_is_least():
 @pytest.mark.parametrize(
     ("X", "y"),
     [
-        (np.array([[1.0, 2.0]]), ["a"]),  # one row, one class
         (np.array([[1.0], [2.0], [4.0]]), ["a", "b", "a"]),  # one feature
         (np.array([[1.0, 1.0], [1.0, 2.0], [1.0, 3.0]]), ["a", "b", "a"]),  # a constant column
         (rows(3, 30, 60)[0], [f"class {c}" for c in rows(3, 30, 60)[1]]),  # many classes
@@ -112,6 +111,12 @@ def test_strange_rows_get_a_picture(name, X, y):
     names = [f"x{j}" for j in range(X.shape[1])]
     axes = PICTURES[name](Sample(X, np.array(y), names))
     axes[0].figure.canvas.draw()
+
+
+@pytest.mark.parametrize("name", ["descent", "newton"])
+def test_one_class_gets_a_sentence(name):
+    with pytest.raises(ValueError, match="one class"):
+        PICTURES[name](Sample(np.array([[1.0, 2.0]]), np.array(["a"]), ["x1", "x2"]))
 
 
 @pytest.mark.parametrize(
