@@ -280,7 +280,7 @@ def fact(
     """Reproduce a fact: its numbers, and its picture in a file."""
     from nearline.cli._fact import run_fact
 
-    _without_a_screen()
+    without_a_screen()
     run_fact(name, out, force, json)
 
 
