@@ -488,7 +488,7 @@ def test_a_time_limit_that_leaves_no_time_is_no_success(penguins, tmp_path, caps
     with monkeypatch.context() as patch:
         patch.setattr("nearline.selection.budget.PATIENCE", 0.0)
         assert run([*command, "--time-limit", "1e-9"]) == 3
-        assert "passed before any candidate had finished" in capsys.readouterr().err
+        assert "No candidate could be finished on all folds" in capsys.readouterr().err
         patch.setattr("nearline.selection.budget.PATIENCE", 1e6)  # of which the majority takes all
         patch.setattr(Contest, "_has_result", lambda self: any(unit.finished() for unit in self.units))
         assert run([*command, "--time-limit", "1e-9"]) == 3

@@ -259,7 +259,7 @@ def test_time_is_kept_for_the_last_fit():
 def test_a_limit_that_leaves_no_time_says_so(monkeypatch):
     monkeypatch.setattr(budgets, "PATIENCE", -1.0)
     with pytest.raises(
-        ValueError, match=r"The time limit of 1e-09 s passed before any candidate had finished"
+        ValueError, match=r"No candidate could be finished on all folds within the time limit of 1e-09 s"
     ):
         contest_of(time_limit=1e-9).fit(*rows_of())
 

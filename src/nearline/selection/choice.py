@@ -7,7 +7,7 @@ from nearline.selection.leaderboard import Entry, Leaderboard
 
 
 class TimeLimitError(ValueError):
-    """The time limit passed before any candidate had finished."""
+    """No candidate could be finished within the time limit."""
 
 
 def check_any(board: Leaderboard, time_limit: float | None) -> None:
@@ -16,7 +16,7 @@ def check_any(board: Leaderboard, time_limit: float | None) -> None:
         if any(one.late for one in board.skipped):
             quick = worded('preset="quick"', "--preset quick")
             raise TimeLimitError(
-                f"The time limit of {time_limit:g} s passed before any candidate had finished on all folds: "
+                f"No candidate could be finished on all folds within the time limit of {time_limit:g} s: "
                 f"give more time, fewer rows, or {quick}."
             )
         reasons = "; ".join(f"{one.family}: {one.reason}" for one in board.skipped)
