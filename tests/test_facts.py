@@ -309,6 +309,12 @@ def test_many_separators_and_the_widest():
     assert fact.margin == pytest.approx(1 / np.linalg.norm(peer.coef_), rel=1e-4)
     assert set(fact.support) == set(peer.support_)
     assert len(set(np.round(fact.W[:, 0], 6))) == 8
+    ax = fact.plot()
+    lines = [one for one in ax.collections if isinstance(one, matplotlib.contour.ContourSet)][:8]
+    for one, w, b in zip(lines, fact.W, fact.b, strict=True):  # the picture has these very separators
+        places = np.vstack([segment for level in one.allsegs for segment in level])
+        np.testing.assert_allclose(places @ w + b, 0, atol=1e-6)
+    plt.close(ax.figure)
 
 
 @pytest.mark.parametrize("D", [1, 3])

@@ -46,7 +46,8 @@ TIMED = """```python
 
 ```
 
-The picture is one run on one machine; [benchmarks](benchmarks.md) are the place for comparisons."""
+The picture is one run on a busy machine, where times scatter by a factor of several; [benchmarks](benchmarks.md) are the
+place for comparisons."""
 OTHERS = {
     "sgd-steps": (
         "Every rule of the table is one call, `facts.sgd_steps(loss)`:\n\n| loss | step for a row (x, y) |\n|---|---|\n"

@@ -8,7 +8,8 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline.facts._checks import check_two_classes, check_whole
 from nearline.facts._fact import Fact, Table
-from nearline.plots.style import COLORS, MARKERS, axes, beside
+from nearline.plots.separators import plot_separators
+from nearline.plots.style import COLORS, axes
 from nearline.risk.params import Params
 from nearline.solvers.perceptron import perceptron_rule
 
@@ -29,6 +30,7 @@ class ManySeparators(Fact):
     w_bias: float
     margin: float
     support: Array  # rows
+    random_state: int  # which the starts are drawn by
 
     def angles(self) -> Array:
         """Degrees between each separator's normal and that of the maximum margin."""
@@ -45,31 +47,10 @@ class ManySeparators(Fact):
         return Table.of("separator|margin|degrees off|mistakes|at most", rows)
 
     def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax)
         if self.X.shape[1] != 2:
-            return self._over_margins(ax)
-        for c in (0, 1):
-            look = {"color": COLORS[c], "marker": MARKERS[c], "edgecolor": "white", "linewidth": 0.4}
-            ax.scatter(*self.X[self.y == c].T, s=26, zorder=3, label=f"class {c}", **look)
-        low, high = self.X.min(axis=0), self.X.max(axis=0)
-        pad = 0.1 * np.maximum(high - low, 1e-9)
-        ax.set(xlim=(low[0] - pad[0], high[0] + pad[0]), ylim=(low[1] - pad[1], high[1] + pad[1]))
-        ax.set_aspect("equal")  # so that margins are seen at right angles
-        size = 2.0 * float(np.linalg.norm(high - low)) + 1.0
-        for i, (w, b) in enumerate(zip(self.W, self.b, strict=True)):
-            label = f"perceptron from {len(self.W)} starts" if i == 0 else None
-            _line(ax, w, b, size, color="0.6", linewidth=0.8, label=label)
-        _line(ax, self.w, self.w_bias, size, color="black", linewidth=2.6, label="maximum margin")
-        for side in (-self.margin, self.margin):
-            _line(ax, self.w, self.w_bias + side, size, color="black", linewidth=1.0, linestyle="--")
-        rings = {"s": 95, "facecolor": "none", "edgecolor": "black", "linewidth": 1.1, "zorder": 4}
-        ax.scatter(*self.X[self.support].T, label=f"{len(self.support)} support vectors", **rings)
-        ax.set_title(
-            f"Margins {self.margins.min():.3g} to {self.margins.max():.3g}; at most {self.margin:.3g}",
-            fontsize="medium",
-        )
-        beside(ax)
-        return ax
+            return self._over_margins(axes(ax))
+        starts = len(self.W)
+        return plot_separators(self.X, self.y, starts=starts, random_state=self.random_state, ax=ax)
 
     def _over_margins(self, ax: Any) -> Any:
         """Rows of other than two features: the margins, in order."""
@@ -82,20 +63,13 @@ class ManySeparators(Fact):
         return ax
 
 
-def _line(ax: Any, w: Array, b: float, size: float, **look: Any) -> None:
-    """Where w.x + b = 0, w of norm 1, within a distance of the middle of the axes."""
-    middle = np.array([np.mean(ax.get_xlim()), np.mean(ax.get_ylim())])
-    near = middle - (w @ middle + b) * w
-    ends = np.vstack([near - size * np.array([-w[1], w[0]]), near + size * np.array([-w[1], w[0]])])
-    ax.plot(*ends.T, scalex=False, scaley=False, zorder=2, **look)
-
-
 def many_separators(
     X: Any = None, y: Any = None, *, n_starts: int = 20, random_state: int = 0
 ) -> ManySeparators:
     """The perceptron rule from ``n_starts`` random starts, and the linear machine of maximum margin.
 
-    Without rows two clouds are drawn that a line separates. Rows that no hyperplane separates are refused.
+    Without rows they are two clouds that a line separates. Rows that no hyperplane separates are refused. The picture is
+    :func:`nearline.plots.plot_separators`, with the same starts.
 
     Examples
     --------
@@ -108,20 +82,19 @@ def many_separators(
     from nearline.separability import is_separable
 
     check_whole(n_starts, "n_starts", 1)
-    rng = np.random.default_rng(random_state)
     if X is None:
         y = np.repeat([0, 1], 20)
-        X = rng.standard_normal((40, 2)) * [1.0, 0.7] + np.outer(y, [4.5, 2.5])
+        X = np.random.default_rng(0).normal(size=(40, 2)) * [1.0, 0.7] + np.outer(y, [4.5, 2.5])
     X, targets = check_two_classes(X, y)
     if not is_separable(X, targets):
         raise ValueError("No hyperplane separates these rows, so that there is none to find: give others.")
     machine = LinearSVM(hard_margin=True, tol=1e-8).fit(X, targets)
     size = float(np.linalg.norm(machine.coef_[0]))
     # starts as large as the rows: from 0 all would end alike
-    spread = float(np.abs(X).max()) or 1.0
+    spread, rng = float(np.abs(X).max()) or 1.0, np.random.default_rng(random_state)
     found = [
         perceptron_rule(
-            X, targets, start=Params.of(spread * rng.standard_normal((1, X.shape[1])), spread * rng.standard_normal(1)),
+            X, targets, start=Params.of(rng.normal(size=(1, X.shape[1])) * spread, rng.normal(size=1) * spread),
             max_iter=100_000, random_state=i,
         )
         for i in range(n_starts)
@@ -136,4 +109,5 @@ def many_separators(
         np.array([np.nan if one.bound is None else one.bound for one in found]),
         margins,
         machine.coef_[0] / size, float(np.ravel(machine.intercept_)[0]) / size, 1.0 / size, machine.support_,
+        random_state,
     )  # fmt: skip
