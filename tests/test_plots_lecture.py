@@ -1,5 +1,7 @@
 """Pictures that lectures show, by what is drawn."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -126,6 +128,11 @@ def test_what_votes_leave_open_is_seen_and_the_joint_machine_is_convex():
     assert [hatched(ax) for ax in axes] == [True, True, False]
     with pytest.raises(ValueError, match="rows of finite numbers"):
         convex_regions(fitted["joint"].predict, [1.0])
+
+
+def test_the_course_shows_every_picture():
+    page = (Path(__file__).resolve().parents[1] / "docs" / "course.md").read_text()
+    assert [name for name in plots.PICTURES if f"img/pictures/{name}.png" not in page] == []
 
 
 def test_unit_balls_have_length_one():
