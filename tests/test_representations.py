@@ -577,6 +577,9 @@ def test_ratios_without_labels_are_refused():
 def test_rare_words_are_left_out_of_large_collections():
     assert representations(["one two three"] * 999, "quick")[0].min_df == 1
     assert representations(["one two three"] * 1000, "quick")[0].min_df == 2
+    pairs = REPRESENTATIONS["word-pairs-ratios"]
+    assert pairs.adapted(["one two three"] * 1000).min_df == 1  # most pairs of short texts occur once
+    assert pairs.adapted(["word " * 100] * 1000).min_df == 2
 
 
 def test_short_strings_are_cut_into_characters_and_long_texts_into_words():

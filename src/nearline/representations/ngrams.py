@@ -2,7 +2,7 @@
 # mypy: disallow-subclassing-any=False
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -23,6 +23,7 @@ from nearline.representations.texts import (
     dampened,
     documents,
     known_tokens,
+    length_of,
     selected,
     word_counts,
 )
@@ -142,6 +143,10 @@ class WordPairs(Texts):
     name: ClassVar[str] = "word-pairs"
     reading: ClassVar[str] = "word pairs"
     gives: ClassVar[str] = "n-grams"
+
+    def adapted(self, X: Any) -> Self:
+        """Most pairs of short texts occur once, and tell something: only those of long texts are left out."""
+        return super().adapted(X) if length_of(documents(X)) == "pages" else self
 
     @property
     def tokens(self) -> dict[str, Any]:
