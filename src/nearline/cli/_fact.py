@@ -1,5 +1,6 @@
 """``nearline fact``: the numbers of a fact, and its picture."""
 
+import re
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
@@ -52,4 +53,4 @@ def _list(as_json: bool) -> None:
 def _about(function: Callable[..., Fact]) -> str:
     """The first paragraph of what it says about itself, in one line."""
     first = (function.__doc__ or "").strip().partition("\n\n")[0]
-    return " ".join(first.split())
+    return re.sub(r":\w+:|`", "", " ".join(first.split()))

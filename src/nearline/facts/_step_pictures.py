@@ -12,7 +12,7 @@ from nearline.plots.style import COLORS, DASHES, MARKERS, axes
 if TYPE_CHECKING:
     from nearline.facts.steps import Step, Steps
 
-MOST_PANELS = 12
+MOST_PANELS = 8
 MOST_ARROWS = 6  # classes whose weights are drawn in a panel
 
 
