@@ -35,11 +35,12 @@ class Fits:
 
     def labels(self, C: float, Q: Array) -> Array:
         """Of the rows Q, by the model of strength C: alpha = 1 / (C n)."""
-        params = self._solution(C).params
+        params = self.solution(C).params
         score = LinearScore(params.W.astype(Q.dtype), params.b.astype(Q.dtype), self.known)
         return np.asarray(decide(score(Q), self.known))
 
-    def _solution(self, C: float) -> Solution:
+    def solution(self, C: float) -> Solution:
+        """The fit of strength C."""
         if C not in self.found:
             weaker = [other for other in self.found if other < C]
             start = self.found[max(weaker)].params if weaker else None
