@@ -161,3 +161,17 @@ def test_without_a_payload_labels_are_transferred():
     X, y = clouds(30)
     model = ExemplarSVM().fit(X, y)
     assert (model.transfer(X) == model.predict(X)).all()
+
+
+def test_a_contest_tries_exemplars_where_classes_have_few_rows():
+    from nearline import TryThemAll
+    from nearline.selection.families import families
+
+    X, y = clouds(60, n_classes=4)
+    contest = TryThemAll(include=["exemplar SVM", "nearest centroid"], progress="silent", folds=3, test=None)
+    names = {entry.family for entry in contest.fit(X, y).leaderboard_}
+    assert names == {"exemplar SVM", "nearest centroid"}
+    many = TryThemAll(include=["exemplar SVM", "nearest centroid"], progress="silent", folds=2, test=None)
+    assert {entry.family for entry in many.fit(*clouds(200)).leaderboard_} == {"nearest centroid"}
+    assert "exemplar SVM" in [family.name for family in families("thorough")]
+    assert "exemplar SVM" not in [family.name for family in families()]

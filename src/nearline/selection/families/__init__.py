@@ -22,6 +22,7 @@ from nearline.selection.families.alone import (
     Own,
     PerceptronFamily,
 )
+from nearline.selection.families.exemplars import FewShot
 from nearline.selection.families.kernel_neighbors import KernelNeighbors
 from nearline.selection.families.kernels import KernelLogistic, KernelRidge, SupportVectors
 from nearline.selection.families.low_rank import LowRank
@@ -77,6 +78,7 @@ THOROUGH = (
     KernelLogistic("kernel logistic", most_rows=4_000),
     Path("logistic, one-vs-rest", LogisticRegression(multiclass="one-vs-rest"), several=True),
     NearestNeighbors("k-NN, L-infinity", "l-infinity", on_sparse=False),
+    FewShot(),
 )
 
 
