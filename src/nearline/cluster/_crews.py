@@ -2,7 +2,9 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import reduce
 from typing import Any, final
 
@@ -138,8 +140,38 @@ def _added(add: Callable[[Any, Any], Any], parts: list[Any]) -> Any:
     return reduce(add, parts)
 
 
+_streams: ContextVar[bool] = ContextVar("whether blocks are made again for each pass", default=False)
+
+
+@contextmanager
+def streaming() -> Iterator[None]:
+    """Within a ``with`` block, rows are read again for each pass, one block at a time: memory holds one block, not all.
+
+    For data larger than memory, without a cluster. What was computed of a block goes with it, so that solvers of few
+    passes are best: 'newton', where a Hessian fits.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from nearline import LogisticRegression
+    >>> X = da.random.default_rng(0).normal(size=(4000, 3), chunks=(1000, 3))
+    >>> with streaming():
+    ...     model = LogisticRegression(alpha=0.1).fit(X, (X[:, 0] > 0).astype(int))
+    >>> bool(model.gap_ <= 1e-4)
+    True
+    """
+    token = _streams.set(True)
+    try:
+        yield
+    finally:
+        _streams.reset(token)
+
+
 def crew() -> Crew:
     """The cluster that this process is a client of; without one, Dask's scheduler in this process."""
+    if _streams.get():
+        return LocalCrew(keep=False)
     try:
         from distributed import default_client
     except ImportError:  # Dask without its distributed part

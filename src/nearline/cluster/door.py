@@ -27,7 +27,8 @@ def column_names(X: Any) -> list[Any] | None:
 def parts_of(X: Any) -> list[Delayed]:
     """The blocks of rows of a collection, not computed yet."""
     if is_frame(X):
-        parts: list[Delayed] = X.to_delayed()
+        # Columns are chosen as files are read; no more, as Dask would join small blocks of X and y in different ways.
+        parts: list[Delayed] = X.simplify().to_delayed(optimize_graph=False)
         return parts
     if X.ndim == 2 and len(X.chunks[1]) > 1:
         X = X.rechunk({1: -1})
