@@ -31,6 +31,7 @@ CALLS = {
     "folds": "plot_folds(y, 5)",
     "capacity": "plot_capacity(capacity_curve(KNeighborsClassifier(), X, y, [1, 5, 50]))",
     "sigmoid": "plot_sigmoid()",
+    "embedding-losses": "plot_embedding_losses()",
     "gram": "plot_gram(RBF(0.1), X, y)",
     "kernel-margins": "plot_kernel_margins([KernelSVM(kernel).fit(X, y) for kernel in kernels], X, y)",
     "degree-two": "plot_degree_two()",

@@ -26,6 +26,7 @@ from nearline.estimators import LinearClassifier as LinearClassifier
 from nearline.estimators import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
 from nearline.estimators import LinearSVM as LinearSVM
 from nearline.estimators import LogisticRegression as LogisticRegression
+from nearline.estimators import MetricLearner as MetricLearner
 from nearline.estimators import MultinomialNB as MultinomialNB
 from nearline.estimators import NearestCentroid as NearestCentroid
 from nearline.estimators import NeighborsTransfer as NeighborsTransfer
@@ -64,6 +65,7 @@ from nearline.neighbors.captions import NgramF1 as NgramF1
 from nearline.neighbors.consensus import Consensus as Consensus
 from nearline.neighbors.explanation import Votes as Votes
 from nearline.neighbors.index import Index as Index
+from nearline.neighbors.learned import Learned as Learned
 from nearline.neighbors.lists import Neighbors as Neighbors
 from nearline.neighbors.mahalanobis import Mahalanobis as Mahalanobis
 from nearline.neighbors.metrics import Lq as Lq

@@ -15,6 +15,7 @@ from nearline.estimators.kernel_svm import KernelSVM
 from nearline.estimators.least_squares import LeastSquaresClassifier
 from nearline.estimators.linear import LinearClassifier
 from nearline.estimators.logistic import LogisticRegression, SparsemaxClassifier
+from nearline.estimators.metric_learner import MetricLearner
 from nearline.estimators.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from nearline.estimators.perceptron import Perceptron
 from nearline.estimators.reductions import OneVsOne, OneVsRest
@@ -50,6 +51,7 @@ ESTIMATORS = {
         GaussianProcessClassifier,
         Nystroem,
         RandomFourierFeatures,
+        MetricLearner,
     )
 }
 
@@ -72,6 +74,7 @@ __all__ = [
     "LinearDiscriminantAnalysis",
     "LinearSVM",
     "LogisticRegression",
+    "MetricLearner",
     "MultinomialNB",
     "NearestCentroid",
     "NeighborsTransfer",

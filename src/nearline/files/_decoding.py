@@ -16,7 +16,7 @@ from nearline.files._registry import FUNCTIONS, SCALARS, Kind, by_name
 from nearline.losses import LOSSES
 
 # What costs time or memory to make of arrays is made once of the same ones, and of one array only so often.
-COSTLY, OFTEN = ("part.Index", "part.Electorate", "metric.Mahalanobis"), 4
+COSTLY, OFTEN = ("part.Index", "part.Electorate", "metric.Mahalanobis", "metric.Learned"), 4
 
 # Names that files had before.
 ATTRIBUTES = {"seed": "random_state", "bias": "fit_intercept"}

@@ -22,6 +22,7 @@ from nearline.files._errors import ModelFileError
 from nearline.kernels import Kernel, Tree
 from nearline.kernels.landmarks import Landmarks
 from nearline.losses import Loss
+from nearline.losses.embedding import EmbeddingLoss
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.ballots import Boundary
 from nearline.neighbors.captions import Bleu, Cider, NgramF1
@@ -31,6 +32,7 @@ from nearline.neighbors.metrics import Function, Metric
 from nearline.neighbors.vote import Electorate, Ties
 from nearline.neighbors.weights import FunctionWeights, VoteWeights
 from nearline.regularizers import Regularizer
+from nearline.representations import features  # noqa: F401  (so that its classes are among those below)
 from nearline.representations.codes import Code
 from nearline.representations.scales import Affine, Knots
 from nearline.representations.tables import Encoding
@@ -61,6 +63,7 @@ OWN = (Chain, CalibratedClassifier)
 # Bases of what estimators take as parameters: all that nearline derives from them may be in a file.
 FAMILIES: dict[str, type[Any]] = {
     "loss": Loss,
+    "embedding": EmbeddingLoss,
     "regularizer": Regularizer,
     "metric": Metric,
     "weights": VoteWeights,

@@ -6,6 +6,7 @@ from typing import Any
 from nearline import _core
 from nearline._records.habits import ours
 from nearline.neighbors.given import Function, PrecomputedDistances
+from nearline.neighbors.learned import Learned
 from nearline.neighbors.lengths import Euclidean, LInfinity, Lq, Manhattan, SquaredL2
 from nearline.neighbors.mahalanobis import Mahalanobis
 from nearline.neighbors.matches import Hamming, Jaccard
@@ -23,6 +24,7 @@ METRIC_TYPES: tuple[type[Metric], ...] = (
     Hamming,
     Jaccard,
     Mahalanobis,
+    Learned,
     PrecomputedDistances,
 )
 
@@ -84,6 +86,7 @@ __all__ = [
     "InnerProduct",
     "Jaccard",
     "LInfinity",
+    "Learned",
     "Lq",
     "Mahalanobis",
     "Manhattan",

@@ -6,6 +6,7 @@
 from nearline.plots.compare import compare_regions
 from nearline.plots.densities import plot_posteriors
 from nearline.plots.descent import plot_descent, plot_newton
+from nearline.plots.embedding import plot_embedding_losses
 from nearline.plots.fitting import plot_capacity
 from nearline.plots.folds import plot_folds
 from nearline.plots.gallery import PICTURES, Picture
@@ -44,6 +45,7 @@ __all__ = [
     "plot_curve",
     "plot_degree_two",
     "plot_descent",
+    "plot_embedding_losses",
     "plot_folds",
     "plot_gram",
     "plot_kernel_margins",

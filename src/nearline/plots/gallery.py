@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from nearline.plots import kernels, mathematics, results
+from nearline.plots import embedding, kernels, mathematics, results
 from nearline.plots.recipes import contests, descents, linear, planes
 from nearline.plots.regions import plot_outliers
 from nearline.plots.samples import (
@@ -56,6 +56,9 @@ PICTURES: dict[str, Picture] = {
     ),
     "sigmoid": Picture("the sigmoid, scaled ones, and the softmax of two scores", mathematics.plot_sigmoid),
     "simplex": Picture("softmax and sparsemax of three scores, on the simplex", mathematics.plot_simplex),
+    "embedding-losses": Picture(
+        "embedding losses over the similarities of a triplet", embedding.plot_embedding_losses
+    ),
     "unit-balls": Picture("points at distance 1 by Lq", mathematics.plot_unit_balls),
     "regions": Picture(
         "decision regions, on one feature, two, or the two best directions",

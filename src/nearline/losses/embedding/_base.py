@@ -9,6 +9,7 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline._records.parameters import Parametrized
 from nearline._records.refused import ParameterError
+from nearline.losses.embedding._geometry import unit_rows
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,15 @@ class EmbeddingLoss(Parametrized, ABC):
 
     name: ClassVar[str]
     smooth: ClassVar[bool] = True  # whether it has a continuous gradient, so that L-BFGS serves it
-    on_sphere: ClassVar[bool] = False  # whether it looks at directions only, whatever its parameters
+
+    @property
+    def on_sphere(self) -> bool:
+        """Whether it looks at directions only."""
+        return False
+
+    def seen(self, Z: Array) -> Array:
+        """Rows as the loss sees them: of length 1, if it looks at directions only."""
+        return unit_rows(Z)[0] if self.on_sphere else Z
 
     def proxies(self, Z: Array, targets: Array, n_classes: int) -> Array:
         """Where proxies start, (C, d); (0, d) where the loss has none."""

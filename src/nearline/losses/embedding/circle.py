@@ -6,10 +6,12 @@ from typing import ClassVar
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.kept import Flag, Real, kept
 from nearline.losses.embedding._base import PairLoss, check_finite, check_positive
 from nearline.losses.embedding._geometry import from_cosines, pairs, through_unit_rows, unit_rows
 
 
+@kept(gamma=Real(above=0.0), margin=Real(), constant_weights=Flag())
 @dataclass(frozen=True)
 class Circle(PairLoss):
     """Mean over anchors i of log(1 + sum_n exp(g a_n (s_n - m)) * sum_p exp(-g a_p (s_p - (1 - m)))), s the cosines with
@@ -36,7 +38,6 @@ class Circle(PairLoss):
     """
 
     name: ClassVar[str] = "circle"
-    on_sphere: ClassVar[bool] = True
     gamma: float = 80.0
     margin: float = 0.4
     constant_weights: bool = False
@@ -44,6 +45,10 @@ class Circle(PairLoss):
     def __post_init__(self) -> None:
         check_positive(gamma=self.gamma)
         check_finite(margin=self.margin)
+
+    @property
+    def on_sphere(self) -> bool:
+        return True
 
     def at(self, Z: Array, targets: Array, proxies: Array) -> tuple[float, Array, Array]:
         U, lengths = unit_rows(Z)

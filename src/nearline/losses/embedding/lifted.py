@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.kept import Flag, Real, kept
 from nearline.losses.embedding._base import PairLoss, check_finite
 from nearline.losses.embedding._geometry import (
     from_distances,
@@ -16,6 +17,7 @@ from nearline.losses.embedding._geometry import (
 )
 
 
+@kept(margin=Real(), normalize=Flag())
 @dataclass(frozen=True)
 class LiftedStructured(PairLoss):
     """1 / (2 |P|) sum over pairs (i, j) of one class of max(0, J_ij)^2, with d = |z - z'| and
@@ -43,6 +45,10 @@ class LiftedStructured(PairLoss):
 
     def __post_init__(self) -> None:
         check_finite(margin=self.margin)
+
+    @property
+    def on_sphere(self) -> bool:
+        return self.normalize
 
     def at(self, Z: Array, targets: Array, proxies: Array) -> tuple[float, Array, Array]:
         U, lengths = unit_rows(Z) if self.normalize else (Z, None)

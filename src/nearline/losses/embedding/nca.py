@@ -8,6 +8,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._parallel.tiles import groups, map_tiles, slices, steps
+from nearline._records.kept import Flag, Real, kept
 from nearline.losses.embedding._base import PairLoss, check_positive
 from nearline.losses.embedding._geometry import through_unit_rows, unit_rows
 
@@ -15,6 +16,7 @@ TILE = 2**19  # pairs at a time
 CHAINS = 8  # sums that tiles are added to, whatever the number of threads
 
 
+@kept(scale=Real(above=0.0), log=Flag(), normalize=Flag())
 @dataclass(frozen=True)
 class NCA(PairLoss):
     """Neighborhood components analysis: mean over rows i of 1 - p_i, the chance that a random neighbor is of another class.
@@ -48,6 +50,10 @@ class NCA(PairLoss):
 
     def __post_init__(self) -> None:
         check_positive(scale=self.scale)
+
+    @property
+    def on_sphere(self) -> bool:
+        return self.normalize
 
     def at(self, Z: Array, targets: Array, proxies: Array) -> tuple[float, Array, Array]:
         order = np.argsort(targets, kind="stable")  # rows of a class side by side

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.kept import Real, kept
 from nearline.losses.embedding._base import ProxyLoss, check_finite, check_positive
 from nearline.losses.embedding._geometry import through_unit_rows, unit_rows
 
@@ -29,6 +30,7 @@ def _at(Z: Array, targets: Array, W: Array, scale: float, margin: float) -> tupl
     return value, through_unit_rows(P @ V, U, lengths), through_unit_rows(P.T @ U, V, sizes)
 
 
+@kept(scale=Real(above=0.0))
 @dataclass(frozen=True)
 class NormFace(ProxyLoss):
     """Softmax on the sphere: mean_i -log(exp(s cos(z_i, w_y)) / sum_c exp(s cos(z_i, w_c))), w_c the proxy of class c.
@@ -50,16 +52,20 @@ class NormFace(ProxyLoss):
     """
 
     name: ClassVar[str] = "normface"
-    on_sphere: ClassVar[bool] = True
     scale: float = 20.0
 
     def __post_init__(self) -> None:
         check_positive(scale=self.scale)
 
+    @property
+    def on_sphere(self) -> bool:
+        return True
+
     def at(self, Z: Array, targets: Array, proxies: Array) -> tuple[float, Array, Array]:
         return _at(Z, targets, proxies, self.scale, 0.0)
 
 
+@kept(scale=Real(above=0.0), margin=Real())
 @dataclass(frozen=True)
 class AMSoftmax(ProxyLoss):
     """NormFace with a margin: the cosine with the row's own proxy counts m less than it is.
@@ -83,13 +89,16 @@ class AMSoftmax(ProxyLoss):
     """
 
     name: ClassVar[str] = "am-softmax"
-    on_sphere: ClassVar[bool] = True
     scale: float = 30.0
     margin: float = 0.35
 
     def __post_init__(self) -> None:
         check_positive(scale=self.scale)
         check_finite(margin=self.margin)
+
+    @property
+    def on_sphere(self) -> bool:
+        return True
 
     def at(self, Z: Array, targets: Array, proxies: Array) -> tuple[float, Array, Array]:
         return _at(Z, targets, proxies, self.scale, self.margin)

@@ -1,11 +1,12 @@
 """Triplet: a row is to be nearer to one of its class than to one of another, by a margin."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.kept import Flag, OneOf, Real, kept
 from nearline._records.refused import ParameterError
 from nearline.losses.embedding._base import PairLoss, check_positive
 from nearline.losses.embedding._geometry import (
@@ -20,6 +21,7 @@ from nearline.losses.embedding._geometry import (
 MINING = ("all", "hard", "semi-hard")
 
 
+@kept(margin=Real(above=0.0), mining=OneOf(MINING), normalize=Flag(), squared=Flag())
 @dataclass(frozen=True)
 class Triplet(PairLoss):
     """Mean over triplets (a, p, n), p of a's class and n not, of max(0, m + d(a, p) - d(a, n)).
@@ -59,6 +61,10 @@ class Triplet(PairLoss):
         if self.mining not in MINING:
             raise ParameterError("mining", self.mining, f"one of {', '.join(map(repr, MINING))}")
 
+    @property
+    def on_sphere(self) -> bool:
+        return self.normalize
+
     def at(self, Z: Array, targets: Array, proxies: Array) -> tuple[float, Array, Array]:
         U, lengths = unit_rows(Z) if self.normalize else (Z, None)
         squares = squared_distances(U)
@@ -74,31 +80,33 @@ class Triplet(PairLoss):
         same, different = pairs(targets)
         if self.mining == "hard":
             return self._hard(D, same, different)
-        total, count, G = 0.0, 0, np.zeros_like(D)
-        for a in range(len(D)):
-            p, n = np.flatnonzero(same[a]), np.flatnonzero(different[a])
-            if len(p) and len(n):
-                value, terms, G[a, p], G[a, n] = self._of_anchor(D[a, p], D[a, n])
-                total, count = total + value, count + terms
+        (a, p), (b, n) = np.nonzero(same), np.nonzero(different)
+        count = self._triplets(same, different)
+        G = np.zeros_like(D)
+        if not count:
+            return 0.0, G
+        # anchors are kept apart by a gap, so that one search serves all of them
+        gap = 2.0 * (float(D.max()) + self.margin) + 1.0
+        near, far = D[a, p] + gap * a, D[b, n] + gap * b
+        reach, near_sorted, far_sorted = near + self.margin, np.sort(near), np.sort(far)
+        low = gap * a if self.mining == "all" else near
+        side: Any = "left" if self.mining == "all" else "right"
+        # each positive meets the negatives number first .. last-1 in order of distance, and each negative such positives
+        first, last = np.searchsorted(far_sorted, low, side=side), np.searchsorted(far_sorted, reach)
+        met = np.searchsorted(near_sorted, gap * (b + 0.5)) - np.searchsorted(
+            np.sort(reach), far, side="right"
+        )
+        if self.mining == "semi-hard":
+            met -= np.searchsorted(near_sorted, gap * (b + 0.5)) - np.searchsorted(near_sorted, far)
+        active = last - first
+        if self.mining == "semi-hard":
+            count = int(active.sum())
+        G[a, p], G[b, n] = active, -met
+        total = self.margin * float(active.sum()) + float((G * D).sum(dtype=np.float64))
         return (total / count, G / count) if count else (0.0, G)
 
-    def _of_anchor(self, positive: Array, negative: Array) -> tuple[float, int, Array, Array]:
-        """Sum of the terms of an anchor, how many they are, and their derivatives by its distances."""
-        near, far = np.sort(positive), np.sort(negative)
-        # each positive meets the negatives number first .. last-1 in order of distance
-        last = np.searchsorted(far, positive + self.margin, side="left")
-        first = np.zeros_like(last)
-        if self.mining == "semi-hard":
-            first = np.searchsorted(far, positive, side="right")
-        active = last - first
-        sums = np.concatenate([[0.0], np.cumsum(far, dtype=np.float64)])
-        total = float((active * (self.margin + positive) - (sums[last] - sums[first])).sum())
-        # each negative meets the positives that are nearer than it, or not as far as the margin beyond it
-        met = len(near) - np.searchsorted(near, negative - self.margin, side="right")
-        if self.mining == "semi-hard":
-            met = met - (len(near) - np.searchsorted(near, negative, side="left"))
-        terms = int(active.sum()) if self.mining == "semi-hard" else len(near) * len(far)
-        return total, terms, active.astype(positive.dtype), -met.astype(positive.dtype)
+    def _triplets(self, same: Array, different: Array) -> int:
+        return int((same.sum(axis=1) * different.sum(axis=1)).sum())
 
     def _hard(self, D: Array, same: Array, different: Array) -> tuple[float, Array]:
         G = np.zeros_like(D)

@@ -25,6 +25,7 @@ from nearline.selection.families.alone import (
 from nearline.selection.families.exemplars import FewShot
 from nearline.selection.families.kernel_neighbors import KernelNeighbors
 from nearline.selection.families.kernels import KernelLogistic, KernelRidge, SupportVectors
+from nearline.selection.families.learned_neighbors import LearnedNeighbors
 from nearline.selection.families.low_rank import LowRank
 from nearline.selection.families.neighbors import NearestNeighbors
 from nearline.selection.families.paths import LeastSquaresPath, Path
@@ -79,6 +80,7 @@ THOROUGH = (
     Path("logistic, one-vs-rest", LogisticRegression(multiclass="one-vs-rest"), several=True),
     NearestNeighbors("k-NN, L-infinity", "l-infinity", on_sparse=False),
     FewShot(),
+    LearnedNeighbors(),
 )
 
 

@@ -1,0 +1,1 @@
+"""Learning of embeddings in which neighbors mean something: maps, starts, batches, descent, and when to stop."""
