@@ -150,8 +150,9 @@ def test_a_sweep_learns_in_each_fold():
         for f in range(3)
     ]
     np.testing.assert_array_equal(sweep(X, y, [5], metrics=[metric], folds=folds).scores[0, 0, 0], alone)
+    X, y = xor(450, 2)
     with pytest.raises(ValueError, match="learned from"):
-        sweep(X, y, [5], metrics=[metric.fit(X, y)], folds=folds)
+        sweep(X, y, [5], metrics=[metric.fit(X, y)], folds=np.arange(450) % 3)
 
 
 def test_files(tmp_path):

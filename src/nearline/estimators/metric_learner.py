@@ -198,7 +198,10 @@ class MetricLearner(
         """Embedded rows (n, d), in the precision of X."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
-        return as_embedding_loss(self.loss).seen(self._embedded(X))
+        rows = as_embedding_loss(self.loss).seen(self._embedded(X))
+        if not np.isfinite(rows).all():
+            raise ValueError("The embedding overflows on these rows: scale the columns, and fit it again.")
+        return rows
 
     def _embedded(self, X: Array) -> Array:
         rows = ((X - self.mean_) * self.scale_).astype(X.dtype, copy=False)

@@ -8,6 +8,7 @@ from nearline._parallel.tiles import map_tiles, slices
 K = 5  # neighbors that vote
 MOST = 10_000  # rows that may be neighbors
 TILE = 2**21  # distances at a time
+SPREADS = 2.5  # of a difference that is chance alone, the largest among several looks at the held-out rows
 
 
 def wrong_votes(Z: Array, codes: Array, Q: Array, truth: Array) -> Array:
@@ -33,6 +34,6 @@ def wrong_votes(Z: Array, codes: Array, Q: Array, truth: Array) -> Array:
 
 
 def is_better(plain: Array, learned: Array) -> bool:
-    """Whether fewer learned votes are wrong than plain ones, by more than the spread that chance gives the difference."""
+    """Whether fewer learned votes are wrong than plain ones, by more than chance gives the best of several looks."""
     won, lost = int((plain & ~learned).sum()), int((learned & ~plain).sum())
-    return won - lost > np.sqrt(won + lost)
+    return won - lost > SPREADS * np.sqrt(won + lost)
