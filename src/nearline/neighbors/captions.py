@@ -126,7 +126,8 @@ class Cider(CaptionSimilarity):
     """As CIDEr: mean over n of the cosine of n-gram counts weighted by log((items + 1) / items that have the n-gram).
 
     What many items have counts little. Words are not stemmed, and lengths are not compared. n-grams are counted in the
-    texts that are given together: those of the training items.
+    texts that are given together: the captions of the training items in a transfer, all captions and references in a
+    test of one.
     """
 
     name: ClassVar[str] = "cider"

@@ -63,7 +63,7 @@ class Distance(VoteWeights):
         if nearest.size and nearest.min() < 0:
             raise ValueError(
                 f"weights='distance' needs distances >= 0, but metric {metric.name!r} gave {nearest.min():g}: "
-                "use weights=Softmax(temperature), or another metric."
+                "use weights=Temperature(T), or another metric."
             )
         with np.errstate(invalid="ignore", divide="ignore"):  # 0/0 where the nearest is at 0, inf/inf
             votes = np.where(nearest > 0, nearest / distances, distances == 0)
@@ -95,7 +95,9 @@ class Temperature(VoteWeights):
     def __post_init__(self) -> None:
         T = self.temperature
         if isinstance(T, bool) or not (isinstance(T, (int, float, np.number)) and 0 < T < np.inf):
-            raise ValueError(f"Softmax needs a finite temperature > 0, got {T!r}: 0.07 is usual for cosines.")
+            raise ValueError(
+                f"Temperature needs a finite temperature > 0, got {T!r}: 0.07 is usual for cosines."
+            )
 
     def values(self, distances: Array, metric: Metric) -> Array:
         similarities = metric.similarities(distances)
