@@ -93,7 +93,7 @@ def test_the_coarse_scale_has_a_name():
 def test_a_risk_of_zero_has_no_gap():
     """One class only: a bias of 1 has no hinge loss, and no weights are needed."""
     for alpha in (1e-3, 1e3):
-        solution = minimize(Risk(np.eye(3), np.ones(3, dtype=int), loss="hinge", alpha=alpha))
+        solution = minimize(Risk(np.eye(3), np.ones(3, dtype=int), loss="hinge", alpha=alpha, n_classes=2))
         assert (solution.converged, solution.value, solution.gap) == (True, 0.0, 0.0)
 
 

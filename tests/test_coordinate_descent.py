@@ -196,7 +196,7 @@ def test_fista_is_conditioned(name):
 
 def test_one_row_and_empty_columns():
     """D11: a single row (one class: the bias alone explains it) and CSR columns without entries."""
-    row = Risk(np.ones((1, 3)), np.array([1]), loss="squared", regularizer="l1", alpha=0.1)
+    row = Risk(np.ones((1, 3)), np.array([1]), loss="squared", regularizer="l1", alpha=0.1, n_classes=2)
     assert not minimize(row, "coordinate-descent", tol=1e-8).params.W.any()
     X, targets = tiny_problem(2, n=60, d=5)
     wide = np.zeros((60, 9))

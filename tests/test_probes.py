@@ -12,7 +12,7 @@ from nearline import PROTOCOLS, num_threads, probe
 from nearline.probes.logistic import Fits, Fixed, HeldOut, Logistic, halved
 from nearline.probes.neighbors import NeighborVotes
 from nearline.probes.protocols import Protocol
-from nearline.selection.splits import Split
+from nearline.selection.splits import Division
 
 
 def embeddings(n=260, m=60, d=6, n_classes=3, seed=0):
@@ -85,7 +85,7 @@ def test_big_vision():
 def test_a_strength_chosen_on_rows_held_out(name):
     X, y, Q, truth = embeddings(n=130, d=4)
     part = PROTOCOLS[name].parts[-1]
-    kept, out = Split("stratified", 0).holdout(y, None, part.choice.share)
+    kept, out = Division("stratified", 0).holdout(y, None, part.choice.share)
     assert len(out) == round(part.choice.share * len(y))
     scores = [
         np.mean(oracle.logistic_labels(X[kept], y[kept], X[out], C) == y[out])

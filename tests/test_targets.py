@@ -70,7 +70,9 @@ def test_gaps_are_legal_where_the_number_of_classes_is_known():
     assert Risk(X, 2 * TWO, loss="softmax", n_classes=3).n_outputs == 3
     assert perceptron_rule(X, 2 * TWO, n_classes=3, max_iter=1).params.n_outputs == 3
     assert evaluate("softmax", np.zeros((40, 3)), 2 * TWO) == pytest.approx(np.log(3))
-    assert Risk(X, np.ones(40, int)).n_classes == 2
+    assert Risk(X, np.ones(40, int), n_classes=2).n_classes == 2
+    with pytest.raises(ValueError, match="All 40 targets are of one class"):
+        Risk(X, np.ones(40, int))
     with pytest.raises(ValueError, match=r"False and True are two classes, but there are 3"):
         checked_targets(TWO == 1, 3)
 

@@ -42,7 +42,7 @@ def plot_query(
     >>> X, y = load_digits(return_X_y=True)
     >>> model = KNeighborsClassifier(3).fit(X[1:], y[1:])
     >>> [ax.get_title() for ax in plot_query(model, X[1:], y[1:], X[0], shape=(8, 8))][:2]
-    ['query: 0', '0\\ndistance 11.3']
+    ['query: 0', '0\\ndistance 11']
     """
     units = units or Units()
     X, y, query = (

@@ -73,7 +73,7 @@ def preference(risk: Risk, relative_to: str = "risk") -> list[Solver]:
     # end (logistic) beside a bias: no row is ever done, and they must close in on it step by step.
     wide = risk.sparse and risk.n_features > MOST_SPARSE_FEATURES
     sweeps = wide and (not risk.bias or not risk.loss.own.endless)
-    ends = not risk.loss.own.endless
+    ends = not (risk.loss.own.endless or risk.loss.joint)
     newton = ["block-newton"] * (_block_work(risk) <= LITTLE * (MORE if ends else 1.0))
     sweeps = sweeps or (ends and not risk.sparse and risk.n_rows <= TALL * risk.n_features)
     smooth = (
