@@ -207,7 +207,7 @@ def test_a_function_of_the_distances():
         ({"weights": Temperature}, "Unknown weights"),
         ({"weights": lambda d: d[:, :1]}, r"one vote for each of the \(1, 3\) distances, got shape \(1, 1\)"),
         ({"weights": lambda d: d - 9}, "negative vote or NaN"),
-        ({"weights": "distance", "metric": "inner-product"}, "distances >= 0.*'inner-product'.*Softmax"),
+        ({"weights": "distance", "metric": "inner-product"}, "distances >= 0.*'inner-product'.*Temperature"),
         ({"boundary": "half"}, "Unknown boundary 'half': choose among 'share'"),
         ({"ties": "coin"}, "Unknown ties 'coin': choose among 'nearest'"),
     ],
