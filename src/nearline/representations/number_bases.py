@@ -6,27 +6,22 @@ from typing import Any, ClassVar
 from sklearn.pipeline import make_pipeline
 
 from nearline.representations._columns import Column, read_columns
-from nearline.representations.base import Prepared, Representation
 from nearline.representations.coding import has_few_values
 from nearline.representations.numbers import AsNumbers
-from nearline.representations.tables import PreparedTable, TableEncoder
+from nearline.representations.tables import TableEncoder, TableRepresentation
 
 
 @dataclass(frozen=True)
-class EncodedNumbers(Representation):
+class EncodedNumbers(TableRepresentation):
     """Each column by a code of its own, learned from the training rows; NaN is the median, and marked."""
 
     reading: ClassVar[str] = "columns of numbers"
-    scale: ClassVar[str]
 
     def transformer(self) -> Any:
         return make_pipeline(AsNumbers(), TableEncoder(self.scale))
 
     def read(self, X: Any) -> dict[str, Column]:
         return read_columns(AsNumbers().fit_transform(X))
-
-    def prepared(self, rows: Any) -> Prepared:
-        return PreparedTable(rows, self.scale)
 
 
 @dataclass(frozen=True)
@@ -47,7 +42,7 @@ class Values(EncodedNumbers):
     scale: ClassVar[str] = "values"
 
     def suits(self, X: Any) -> bool:
-        return has_few_values(read_columns(AsNumbers().fit_transform(X)))
+        return has_few_values(self.read(X))
 
 
 @dataclass(frozen=True)
