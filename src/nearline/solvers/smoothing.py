@@ -18,11 +18,12 @@ from nearline.solvers.newton import Newton
 
 @dataclass
 class SmoothingState(State):
-    """The best point so far is the state's; the next risk starts from the last."""
+    """The best point and the best duals so far are the state's, of whichever stretches; the next risk starts from the last."""
 
     stretch: float = field(kw_only=True)  # over which the next loss is rounded off
     goal: Goal = field(kw_only=True)
     last: Params = field(kw_only=True)
+    bound: float = -np.inf  # what the best duals prove: no risk is below
     vain: int = 0  # stretches in a row that brought nothing
 
 
@@ -78,12 +79,16 @@ class Smoothing(Solver):
         state.last = minimize(rounded, _inner(rounded), state.last, tol=aim, relative_to="null").params
         point = risk.scored(state.last)
         duals = rounded.passes.duals(rounded.passes.scores(state.last))
-        _, gap = risk.certify(point, duals)
-        assert gap is not None
+        bound = risk.dual_value(duals)
+        assert bound is not None
         assert state.estimate is not None
-        state.vain += 1
-        if gap < state.estimate:
-            state.point, state.duals, state.estimate, state.vain = point, duals, gap, 0
+        if point.value < state.point.value:
+            state.point = point
+        if bound > state.bound:
+            state.duals, state.bound = duals, bound
+        gap = abs(state.point.value - state.bound)
+        state.vain = 0 if gap < state.estimate else state.vain + 1
+        state.estimate = gap
         state.stretch *= 0.1
         state.stuck = state.vain >= 2
         return state
