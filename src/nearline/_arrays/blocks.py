@@ -15,7 +15,7 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 
-from nearline._arrays.design import Array, Design, as_design, contiguous
+from nearline._arrays.design import Array, Design, as_design, contiguous, is_sparse
 
 Sums = TypeVar("Sums")
 FAN = 8  # sums that are added one after the other, before these are added in turn
@@ -44,6 +44,11 @@ class Recent:
             self._held.move_to_end(key)
             while len(self._held) > self._most:
                 self._held.popitem(last=False)
+
+
+def is_table(X: Any) -> bool:
+    """Whether the rows of a block are a frame of mixed columns, not yet numbers."""
+    return not (isinstance(X, np.ndarray) or is_sparse(X))
 
 
 @final
@@ -77,7 +82,7 @@ class Block:
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         X, targets, weights, self.first = state
         # What comes over a network may lie anywhere in memory.
-        self.X = as_design(X) if X.dtype.kind == "f" else contiguous(X)
+        self.X = X if is_table(X) else as_design(X) if X.dtype.kind == "f" else contiguous(X)
         self.targets, self.weights = contiguous(targets), contiguous(weights)
         self._forget()
 
@@ -114,8 +119,9 @@ class HeldBlocks(Blocks):
             raise ValueError("There are no rows: give at least one block that has some.")
         one = self.blocks[0]
         self.n_rows = sum(block.n_rows for block in self.blocks)
-        self.n_features, self.dtype = int(one.X.shape[1]), np.dtype(one.X.dtype)
-        self.sparse, self.distributions = not isinstance(one.X, np.ndarray), one.targets.ndim == 2
+        self.n_features = int(one.X.shape[1])
+        self.dtype = np.dtype(object if is_table(one.X) else one.X.dtype)
+        self.sparse, self.distributions = is_sparse(one.X), one.targets.ndim == 2
 
     def each(self, task: Callable[[Block], Sums]) -> list[Sums]:
         return [task(block) for block in self.blocks]

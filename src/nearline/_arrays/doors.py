@@ -21,7 +21,10 @@ class Door(Protocol):
     """What a door does with a collection."""
 
     def blocks(self, X: Any, y: Any = None, sample_weight: Any = None, *, dtypes: Any) -> Blocks:
-        """Checked rows, with labels as they came for targets, kept where they are."""
+        """Checked rows, with labels as they came for targets, kept where they are.
+
+        Without dtypes, frames with other columns than numbers stay frames, and numbers may be missing.
+        """
 
     def column_names(self, X: Any) -> list[Any] | None:
         """Names of the columns, of collections that have them."""

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from nearline._arrays.blocks import Block, Blocks, Sums, tree
+from nearline._arrays.blocks import Block, Blocks, Sums, is_table, tree
 from nearline._arrays.design import is_sparse
 from nearline.cluster._crews import Crew
+
+TABLE = "object"  # in place of the type of numbers, of rows that are not numbers yet
 
 
 class Shape(NamedTuple):
@@ -24,7 +26,7 @@ class Shape(NamedTuple):
 
 def shape_of(block: Block) -> Shape:
     n_rows, n_features = block.X.shape
-    dtype = np.dtype(block.X.dtype).name
+    dtype = TABLE if is_table(block.X) else np.dtype(block.X.dtype).name
     return Shape(int(n_rows), int(n_features), dtype, is_sparse(block.X), block.targets.ndim == 2)
 
 
@@ -37,7 +39,7 @@ class Placed:
     dtype: str
 
     def __call__(self, block: Block) -> Block:
-        X = block.X.astype(self.dtype, copy=False)
+        X = block.X if self.dtype == TABLE else block.X.astype(self.dtype, copy=False)
         return Block(X, block.targets, block.weights, self.first)
 
 

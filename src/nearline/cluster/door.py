@@ -12,6 +12,8 @@ from nearline._arrays.design import Array, is_sparse
 from nearline._arrays.validation import check_array
 from nearline.cluster._blocks import DaskBlocks
 from nearline.cluster._crews import crew
+from nearline.estimators.blocked import FLOATS
+from nearline.representations import kind_of_series, series_of
 
 
 def is_frame(X: Any) -> bool:
@@ -44,9 +46,10 @@ def blocks(X: Any, y: Any = None, sample_weight: Any = None, *, dtypes: Any) -> 
         "y": _beside(X, y, len(rows), "y"),
         "weights": _beside(X, sample_weight, len(rows), "sample_weight"),
     }
+    wanted, table = None if dtypes is None else list(dtypes), dtypes is None and is_table(X)
     check = delayed(checked, pure=False)
     made = [
-        check(part, *(None if other is None else other[i] for other in others.values()), list(dtypes), i)
+        check(part, *(None if other is None else other[i] for other in others.values()), wanted, table, i)
         for i, part in enumerate(rows)
     ]
     working = crew()
@@ -90,13 +93,32 @@ def _cut(X: Any, given: Any, n_parts: int, name: str) -> list[Any]:
     )
 
 
-def checked(X: Any, y: Any, weights: Any, dtypes: list[Any], number: int) -> Block:
-    """A block of rows as the mathematics wants it; bad ones are refused, with the number of their block."""
+def _numbers(X: Any, dtypes: list[Any] | None) -> Any:
+    finite: Any = "allow-nan" if dtypes is None and not is_sparse(X) else True
+    return check_array(
+        X,
+        accept_sparse="csr",
+        dtype=FLOATS if dtypes is None else dtypes,
+        order="C",
+        ensure_min_samples=0,
+        ensure_all_finite=finite,
+        input_name="X",
+    )
+
+
+def is_table(X: Any) -> bool:
+    """Whether a frame has other columns than numbers."""
+    return is_frame(X) and any(kind_of_series(one) != "number" for one in series_of(X._meta))
+
+
+def checked(X: Any, y: Any, weights: Any, dtypes: list[Any] | None, table: bool, number: int) -> Block:
+    """A block of rows as the mathematics wants it; bad ones are refused, with the number of their block.
+
+    Without dtypes it is as a contest wants it: a table stays a frame, and numbers may be missing.
+    """
     n = int(X.shape[0])
     try:
-        rows = check_array(
-            X, accept_sparse="csr", dtype=dtypes, order="C", ensure_min_samples=0, input_name="X"
-        )
+        rows = X if table else _numbers(X, dtypes)
         if is_sparse(rows) and type(rows).__module__.startswith("sparse"):
             raise ValueError(
                 "X has sparse arrays that are no matrices of SciPy: give scipy.sparse.csr_matrix blocks."
@@ -157,9 +179,11 @@ class _Answers:
 
 
 def _one_row(rows: Any) -> Any:
-    """A row of zeros, of the kind that the block would have."""
+    """A row of the kind that the block would have."""
     if hasattr(rows, "iloc"):
-        return rows.reindex([0]).fillna(0)
+        from dask.dataframe.utils import meta_nonempty
+
+        return meta_nonempty(rows).iloc[:1]
     return np.zeros((1, rows.shape[1]))
 
 
@@ -170,7 +194,7 @@ def _array(parts: list[Delayed], function: Callable[[Any], Any], X: Any) -> Any:
         trial: Any = np.zeros((1, X.shape[1]), dtype=X.dtype)
         sizes = X.chunks[0]
     else:
-        trial = X._meta.reindex([0]).fillna(0).astype(X.dtypes.to_dict())
+        trial = X._meta_nonempty.iloc[:1]
         sizes = (np.nan,) * len(parts)
     sample = np.asarray(function(trial))
     shape = sample.shape[1:]

@@ -67,6 +67,14 @@ class Representation(ABC):
         """The same, from rows as they are."""
         return self.prepared(self.read(X))
 
+    def counted(self, X: Any) -> tuple[str, ...]:
+        """Columns of a frame whose words are to be counted, for :meth:`corrected`."""
+        return ()
+
+    def corrected(self, transformer: Any, seen: Any) -> Any:
+        """A transformer that was fitted to a sample, as all training rows say it, of which this was seen."""
+        return transformer
+
 
 def library_of(X: Any) -> str:
     """Name of the package that a value's type comes from, asked without importing it."""

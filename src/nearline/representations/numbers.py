@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,6 +18,7 @@ from nearline._arrays.design import Array, admitted, flat, is_sparse
 from nearline._arrays.validation import check_array, validate_data
 from nearline._records.kept import AnyOf, Instance, ListOf, Numbers, OneOf, OrNone, Whole, Word, kept
 from nearline.representations.base import Prepared, Representation, by_name, is_frame, names_of
+from nearline.representations.corrected import ends_over, scaler_over
 from nearline.representations.scales import Knots, quantile
 
 EXACT = 2**24  # whole numbers up to here are exact in float32
@@ -155,6 +156,11 @@ def _ordered(X: Any) -> Any:
     return X if is_sparse(X) else np.ascontiguousarray(X)
 
 
+def _with_last(pipeline: Any, step: Any) -> Any:
+    """A pipeline with another last step."""
+    return Pipeline([*pipeline.steps[:-1], (pipeline.steps[-1][0], step)])
+
+
 @dataclass(frozen=True)
 class Numeric(Representation):
     """Numbers in, numbers out; with ``missing``, medians of the training rows replace NaN, and new columns tell where."""
@@ -224,6 +230,12 @@ class Standardized(Numeric):
     def scaler(self) -> Any:
         return StandardScaler()
 
+    def corrected(self, transformer: Any, seen: Any) -> Any:
+        filler, scaler = transformer[1], transformer[-1]
+        medians = filler.statistics_ if self.missing else filler.medians_
+        marked = filler.indicator_.features_ if self.missing else np.empty(0, dtype=np.intp)
+        return _with_last(transformer, scaler_over(scaler, seen.moments, medians, marked))
+
 
 @dataclass(frozen=True)
 class UnitLength(Numeric):
@@ -272,3 +284,6 @@ class MaxAbs(Numeric):
 
     def scaler(self) -> Any:
         return MaxAbsScaler()
+
+    def corrected(self, transformer: Any, seen: Any) -> Any:
+        return _with_last(transformer, ends_over(transformer[-1], seen.moments))

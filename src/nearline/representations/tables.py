@@ -2,6 +2,7 @@
 # mypy: disallow-subclassing-any=False
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -19,6 +20,7 @@ from nearline.representations._columns import Column, read_columns
 from nearline.representations.base import Prepared, Representation, is_frame
 from nearline.representations.codes import Code, Writer
 from nearline.representations.coding import NUMBERS, code_of, has_few_values
+from nearline.representations.corrected import codes_over
 
 BLOCK, FEWEST_ROWS = 1 << 20, 256  # numbers that are made at a time, rows at least
 WIDE, SPARSE = 500, 0.1  # a table with more columns, and at most this share of them filled, is a CSR matrix
@@ -245,6 +247,11 @@ class TableRepresentation(Representation):
 
     def prepared(self, rows: Any) -> Prepared:
         return PreparedTable(rows, self.scale)
+
+    def corrected(self, transformer: Any, seen: Any) -> Any:
+        found = copy(transformer)
+        found.encoding_ = Encoding(codes_over(transformer.encoding_.codes, seen, self.scale))
+        return found
 
 
 @dataclass(frozen=True)

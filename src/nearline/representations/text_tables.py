@@ -1,5 +1,6 @@
 """Representation of tables with columns of texts: their words beside the other columns."""
 
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -12,6 +13,7 @@ from nearline._records.kept import Instance, ListOf, OneOf, OrNone, Whole, Word,
 from nearline.representations._columns import Column, read_columns
 from nearline.representations.base import Prepared, Representation, is_frame
 from nearline.representations.coding import NUMBERS, has_values, is_text
+from nearline.representations.corrected import codes_over, words_over
 from nearline.representations.tables import ColumnsEncoder, Encoding, checked_scale
 from nearline.representations.texts import LARGE, PreparedTexts, Watched, dampened, word_counts
 
@@ -159,3 +161,13 @@ class TextTable(Representation):
         counts = word_counts(joined(rows, self.texts), TOKENS)
         others = {name: column for name, column in rows.items() if name not in self.texts}
         return PreparedTextTable(others, PreparedTexts(dampened(counts), self.min_df), self.scale)
+
+    def counted(self, X: Any) -> tuple[str, ...]:
+        return self.texts
+
+    def corrected(self, transformer: Any, seen: Any) -> Any:
+        found = copy(transformer)
+        found.words_ = words_over(transformer.words_, seen)
+        if transformer.encoding_ is not None:
+            found.encoding_ = Encoding(codes_over(transformer.encoding_.codes, seen, self.scale))
+        return found

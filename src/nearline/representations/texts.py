@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import normalize
 
 from nearline._arrays.design import Array
@@ -205,6 +205,16 @@ class Words(Texts):
 
     def counts(self, texts: list[str]) -> csr_matrix:
         return word_counts(texts, self.tokens)
+
+    def counted(self, X: Any) -> tuple[str, ...]:
+        return tuple(names_of(X)) if is_frame(X) else ()
+
+    def corrected(self, transformer: Any, seen: Any) -> Any:
+        from nearline.representations.corrected import words_over
+
+        return Pipeline(
+            [*transformer.steps[:-1], (transformer.steps[-1][0], words_over(transformer.steps[-1][1], seen))]
+        )
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,36 @@
 """Rows of blocks by their numbers: those that come here, those that are learned from, those that are left out."""
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
+from sklearn.utils import _safe_indexing
 
-from nearline._arrays.blocks import Block, Blocks
+from nearline._arrays.blocks import Block, Blocks, is_table
 from nearline._arrays.design import Array, Design, is_sparse
 from nearline.predictions import predictions_of
+from nearline.representations.seen import Seen
 from nearline.selection.hashed import Parts, uniform
 
 
 def stacked(parts: list[Design]) -> Design:
-    """Rows of several matrices, one after the other."""
+    """Rows of several matrices or frames, one after the other."""
+    if is_table(parts[0]):
+        return _frames(parts)
     if not is_sparse(parts[0]):
         return np.concatenate(parts)
     import scipy.sparse as sp
 
     return sp.vstack(parts, format="csr")
+
+
+def _frames(parts: list[Any]) -> Any:
+    """Frames of one library, whose name tells who puts them together."""
+    library = import_module(type(parts[0]).__module__.partition(".")[0])
+    if library.__name__ == "polars":
+        return library.concat(parts, how="vertical_relaxed")
+    return library.concat(parts, ignore_index=True)
 
 
 @dataclass(frozen=True)
@@ -45,7 +58,7 @@ class _Picked:
 
     def __call__(self, block: Block) -> Rows:
         some = np.flatnonzero(self.wanted(block.numbers))
-        return Rows(block.X[some], block.targets[some], block.numbers[some])
+        return Rows(_safe_indexing(block.X, some), block.targets[some], block.numbers[some])
 
 
 @dataclass(frozen=True)
@@ -80,6 +93,24 @@ class LearnedFrom:
     def __call__(self, block: Block) -> Block:
         folds = self.parts(block.numbers)
         return block.with_weights(np.where((folds < 0) | (folds == self.fold), 0.0, block.weights))
+
+
+@dataclass(frozen=True)
+class SeenFolds:
+    """What was seen of a block's rows in each fold."""
+
+    parts: Parts
+    texts: tuple[str, ...]
+
+    def __call__(self, block: Block) -> list[Seen]:
+        folds = self.parts(block.numbers)
+        rows = (np.flatnonzero(folds == fold) for fold in range(self.parts.n_folds))
+        return [Seen.of(_safe_indexing(block.X, some), self.texts) for some in rows]
+
+
+def added(a: list[Seen], b: list[Seen]) -> list[Seen]:
+    """What was seen of each fold in both."""
+    return [one + other for one, other in zip(a, b, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The contest over rows in blocks: candidates are fitted to all of them, where they are.
 
-What looks at rows one by one looks at a sample in memory: grids, findings, representations (fitted to the sample's
-training rows of each fold). Test rows come here too, at most ``MOST_TEST`` of them, so that the locked test, its intervals
-and the report are those of rows in memory.
+What looks at rows one by one looks at a sample in memory: grids, findings, and what columns are. Scales, categories and
+frequencies of words are those of all training rows of each fold, by one pass over the blocks. Test rows come here too, at
+most ``MOST_TEST`` of them, so that the locked test, its intervals and the report are those of rows in memory.
 """
 
 import warnings
@@ -11,15 +11,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 
 from nearline._arrays.blocks import Blocks
-from nearline._arrays.design import Array, Design, is_sparse
+from nearline._arrays.design import Array, Design
 from nearline._arrays.doors import BlockedRows
 from nearline._parallel.stopping import checkpoint
 from nearline.estimators import ESTIMATORS
 from nearline.predictions import Known, Predictions, predictions_of
 from nearline.representations import Representation, representations
-from nearline.selection.block_rows import LearnedFrom, LeftOut, OfFold, Rows
+from nearline.representations.seen import Seen, together
+from nearline.selection.block_rows import LearnedFrom, LeftOut, OfFold, Rows, SeenFolds, added
 from nearline.selection.chain import Chain
 from nearline.selection.families import Family, Fold
 from nearline.selection.fold_data import TrainingRows
@@ -58,6 +60,7 @@ class BlockedContest:
         self.scorers, self.progress = scorers, progress
         self.skipped: dict[tuple[str, str], str] = {}
         self._folds = parts(sample.numbers)
+        self._seen: list[Seen] = []  # of each fold
         self._scores: dict[tuple[str, str, int], list[list[float]]] = {}
         self._spent: dict[tuple[str, str, int], list[tuple[float, float]]] = {}
         self._sizes: dict[tuple[str, str, int], int | None] = {}
@@ -66,6 +69,8 @@ class BlockedContest:
     def run(self, families: list[Family], found: list[Representation], preset: str) -> Leaderboard:
         """Fold after fold, so that one fold's rows in a representation are kept at a time."""
         self.progress.begin()
+        self.progress.advance(0.0, "one pass over all rows")
+        self._look(found)
         steps = self.parts.n_folds * len(found) * max(1, len(families))
         done = 0
         for fold in range(self.parts.n_folds):
@@ -90,8 +95,13 @@ class BlockedContest:
         skipped = [Skipped(*pair, reason) for pair, reason in self.skipped.items() if reason]
         return Leaderboard(entries, self.scorers, 1.0 / max(1, self.parts.n_folds - 1), skipped)
 
+    def _look(self, found: list[Representation]) -> None:
+        """One pass over the blocks: what adds up of the rows of each fold."""
+        texts = tuple(dict.fromkeys(name for one in found for name in one.counted(self.sample.X)))
+        self._seen = self.blocks.total(SeenFolds(self.parts, texts), added)
+
     def _shown(self, trained: Blocks, representation: Representation, fold: int | None) -> Blocks | None:
-        """Blocks as a representation shows them, fitted to the sample's rows of the training part."""
+        """Blocks as a representation shows them."""
         if representation.gives != "numbers":
             return None
         transformer = self.fitted(representation, fold)
@@ -99,9 +109,14 @@ class BlockedContest:
         return rows.applied(transformer.transform, rows).checked
 
     def fitted(self, representation: Representation, fold: int | None) -> Any:
-        """How rows become numbers, as fitted to the sample without a fold."""
+        """How rows become numbers, as fitted to the sample without a fold, and corrected by all rows without it."""
         some = np.flatnonzero(self._folds != (-1 if fold is None else fold))
-        return representation.transformer().fit(self.sample.X[some], self.sample.codes[some])
+        transformer = representation.transformer().fit(
+            _safe_indexing(self.sample.X, some), self.sample.codes[some]
+        )
+        return representation.corrected(
+            transformer, together([seen for number, seen in enumerate(self._seen) if number != fold])
+        )
 
     def _attempt(
         self, family: Family, representation: Representation, shown: Blocks, fold: int, preset: str
@@ -124,7 +139,9 @@ class BlockedContest:
         """Candidates that a look at the sample suggests, if they can be fitted to blocks."""
         train, test = np.flatnonzero(self._folds != 0), np.flatnonzero(self._folds == 0)[:10]
         transformer = self.fitted(representation, 0)
-        X_train, X_test = (transformer.transform(self.sample.X[some]) for some in (train, test))
+        X_train, X_test = (
+            transformer.transform(_safe_indexing(self.sample.X, some)) for some in (train, test)
+        )
         sample = Fold(X_train, self.sample.codes[train], None, X_test, np.arange(len(self.classes)))
         reason = family.refuses(sample)
         if reason is not None:
@@ -164,7 +181,7 @@ class BlockedContest:
         """Fit to all blocks; what does not look at features is fitted to the sample."""
         if family.trivial:
             some = np.flatnonzero(self._folds != (-1 if fold is None else fold))
-            model.fit(self.sample.X[some], self.sample.codes[some])
+            model.fit(np.zeros((len(some), 1)), self.sample.codes[some])
             return
         rows = BlockedRows(shown)
         model.fit(rows, rows)
@@ -227,8 +244,7 @@ def hashed_folds(sample: Rows, parts: Parts) -> Folds:
 
 def sample_rows(sample: Rows, parts: Parts, classes: Array) -> TrainingRows:
     """The sample as rows of a contest."""
-    X = sample.X if is_sparse(sample.X) else np.asarray(sample.X)
-    return TrainingRows(X, sample.codes, classes, None, hashed_folds(sample, parts))
+    return TrainingRows(sample.X, sample.codes, classes, None, hashed_folds(sample, parts))
 
 
 def candidates(X: Design, preset: str) -> list[Representation]:

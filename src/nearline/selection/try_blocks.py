@@ -25,7 +25,7 @@ def fit_blocks(contest: Any, door: Door, X: Any, y: Any, groups: Any, sample_wei
     _refuse(contest, split, holdout, groups)
     as_scorers(contest.scoring)
     contest.__dict__.pop("model_", None)
-    blocks = labelled(contest, door, X, y, sample_weight, contest.class_weight)
+    blocks = labelled(contest, door, X, y, sample_weight, contest.class_weight, dtypes=None)
     share = 0.0 if holdout is None else min(float(holdout.rows), MOST_TEST / blocks.n_rows)
     parts = Parts(share, int(split.folds), contest.random_state)
     sample = Rows.of(blocks, OfSample(parts, SAMPLE / (blocks.n_rows * (1.0 - share))))
@@ -69,6 +69,7 @@ def _refuse(contest: Any, split: Split, holdout: Holdout | None, groups: Any) ->
         "refit='all'": holdout is not None and holdout.refit == "all",
         "nested=True": split.nested,
         "time_limit": contest.time_limit is not None,
+        "journal": contest.journal is not None,
         f"calibrate={contest.calibrate!r}": contest.calibrate not in (None, "needed"),
     }
     for what, wanted in refused.items():
