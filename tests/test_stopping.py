@@ -26,6 +26,8 @@ from nearline.selection.try_all import InterruptedFitWarning
 from nearline.solvers import smo as smo_module
 from nearline.solvers.smo import Problem, certificates, smo
 
+LEFT = ("leaderboard.csv", "result.json", "journal.jsonl")  # by every contest
+
 
 class Counted(Stop):
     """Raises at the so-manieth checkpoint; counts them."""
@@ -366,7 +368,7 @@ def test_sigterm_keeps_what_ctrl_c_keeps(at, tmp_path, capsys, monkeypatch):
     assert result["fitted"]
     assert result["candidates"] > 0
     assert result["left_out"] == []
-    names = {"report.html", "model.nearline", "leaderboard.csv", "result.json"}
+    names = {*LEFT, "report.html", "model.nearline"}
     assert {path.name for path in out.iterdir()} == names
     assert "interrupted: what had finished is shown" in capsys.readouterr().out
 
@@ -379,7 +381,7 @@ def test_a_signal_that_leaves_no_time_for_the_last_fit_keeps_the_leaderboard(tmp
     out = tmp_path / "out"
     fast = ["--preset", "quick", "--include", "logistic", "--folds", "3", "-q", "--out", str(out)]
     assert run(["try", table_in(tmp_path), "-t", "y", *fast]) == 143
-    assert {path.name for path in out.iterdir()} == {"leaderboard.csv", "result.json"}
+    assert {path.name for path in out.iterdir()} == set(LEFT)
     assert json.loads((out / "result.json").read_text())["fitted"] is False
     assert "for a model try again with --include 'logistic, L2'" in capsys.readouterr().out
 
@@ -406,7 +408,7 @@ def test_a_signal_after_the_contest_loses_nothing_but_the_rest(moment, tmp_path,
     out = tmp_path / "out"
     fast = ["--preset", "quick", "--include", "logistic", "--folds", "3", "-q", "--out", str(out)]
     assert run(["try", table_in(tmp_path), "-t", "y", *fast]) == 143
-    assert {path.name for path in out.iterdir()} == {"leaderboard.csv", "result.json", "model.nearline"}
+    assert {path.name for path in out.iterdir()} == {*LEFT, "model.nearline"}
     left_out = json.loads((out / "result.json").read_text())["left_out"]
     assert left_out == (["the test", "the report"] if moment == "open_test" else ["the report"])
 

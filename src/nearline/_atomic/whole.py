@@ -44,7 +44,7 @@ def check_place(path: Any) -> Path:
         place = place_of(path)
         folder, kind = place.parent.is_dir(), _kind(place)
     except (OSError, ValueError) as error:  # a name that is too long, or has a zero in it
-        raise _refusal(path, error) from error
+        raise refusal(path, error) from error
     if kind is not None and not stat.S_ISREG(kind):
         found = "it is a folder" if stat.S_ISDIR(kind) else "it is a device, pipe, socket or endless link"
         raise WriteError(f"{path} cannot be written, since {found}: give the path of a file.")
@@ -208,10 +208,11 @@ def _told(path: Any, only: tuple[int, ...] | None = None) -> Iterator[None]:
     except OSError as error:
         if only is not None and error.errno not in only:
             raise
-        raise _refusal(path, error) from error
+        raise refusal(path, error) from error
 
 
-def _refusal(path: Any, error: Exception) -> WriteError:
+def refusal(path: Any, error: Exception) -> WriteError:
+    """What the system said, as a sentence with a remedy."""
     said = getattr(error, "strerror", None) or str(error)
     remedy = "free some space" if getattr(error, "errno", None) in FULL else "check your rights to it"
     found = WriteError(f"{str(path)[:200]} cannot be written ({said}): {remedy}, or give another path.")

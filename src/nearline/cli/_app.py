@@ -76,6 +76,9 @@ def try_(
     classes: Classes = False,
     out: Annotated[Path, typer.Option(help="folder for what is written")] = Path("nearline-out"),
     force: Annotated[bool, typer.Option("--force", help="write into a folder that has files")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="go on with what an earlier contest in --out finished")
+    ] = False,
     json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
 ) -> int:
@@ -89,6 +92,7 @@ def try_(
         Request(
             data, reading, scoring.split(","), positive, folds, groups, time, test, families_in(include),
             families_in(exclude) or (), preset, time_limit, random_state, jobs, out, force, json, quiet, openings,
+            resume,
         )
     )  # fmt: skip
 

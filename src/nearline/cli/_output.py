@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,7 +20,8 @@ from nearline.data import DataError
 from nearline.selection.test_result import TestResult
 from nearline.selection.try_all import TryThemAll
 
-FILES = ("report.html", "model.nearline", "leaderboard.csv", "result.json")
+JOURNAL = "journal.jsonl"
+FILES = ("report.html", "model.nearline", "leaderboard.csv", "result.json", JOURNAL)
 MOST_ROWS = 200_000  # numbers of training rows that a model file holds
 
 
@@ -31,14 +33,14 @@ def check_folder(out: Path, force: bool) -> None:
     if out.is_dir() and not is_empty(out) and not force:
         raise DataError(f"{out} has files already: give another --out, or --force to write over them.")
     try:
-        with _there(place_of(out)) as folder, tempfile.TemporaryFile(dir=folder):
+        with there(place_of(out)) as folder, tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
         raise DataError(f"{out} cannot be written ({error.strerror}): give another --out.") from error
 
 
 @contextmanager
-def _there(folder: Path) -> Iterator[Path]:
+def there(folder: Path) -> Iterator[Path]:
     """A folder, made if need be; what was made and is empty in the end is removed again."""
     made = [one for one in (folder, *folder.parents) if not one.exists()]
     try:
@@ -87,6 +89,7 @@ class Output:
     written: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     failure: Exception | None = None  # why there is no model
+    journal: Path | None = None  # of the contest, which goes into the folder
 
     @property
     def clean(self) -> dict[str, Any]:
@@ -98,16 +101,19 @@ class Output:
         """Write all files, which take the place of those of an earlier contest together."""
         place = place_of(self.folder)
         try:
-            with _there(place.parent), written_set(place, FILES) as made:
+            with there(place.parent), written_set(place, FILES) as made:
                 names = self._files(made)
         except OSError as error:
             said = error.strerror or str(error)
             raise DataError(f"{self.folder} cannot be written ({said}): give another --out.") from error
         self.written = [self.folder / name for name in names]
+        if self.journal is not None:
+            self.journal.unlink(missing_ok=True)
 
     def _files(self, folder: Path) -> list[str]:
         facts = self.clean
-        model = self.contest.has_model and self._model(folder / "model.nearline", facts)
+        if self.contest.has_model:
+            self._model(folder / "model.nearline", facts)
         with written_whole(folder / "leaderboard.csv", "w", newline="", encoding="utf-8") as file:
             _table(file, self.contest.leaderboard_.records())
         report = None
@@ -115,16 +121,16 @@ class Output:
             report = self.ending.attempt("the report", lambda: self._report(folder / "report.html"))
         with written_whole(folder / "result.json", "w", encoding="utf-8") as file:
             json.dump(facts | {"report": report, "left_out": self.ending.left_out}, file, indent=1)
-        first = ["report.html"] if report is not None else []
-        return [*first, *(["model.nearline"] if model else []), "leaderboard.csv", "result.json"]
+        if self.journal is not None and self.journal.exists():
+            shutil.copyfile(self.journal, folder / JOURNAL)
+        return [name for name in FILES if (folder / name).exists()]
 
-    def _model(self, path: Path, facts: dict[str, Any]) -> bool:
-        """Whether the model was written; if not, the reason is kept and the other files are written all the same."""
+    def _model(self, path: Path, facts: dict[str, Any]) -> None:
+        """If the model cannot be written, the reason is kept and the other files are written all the same."""
         try:
             save(self.contest.model_, path, facts=self._bounded(facts))
         except Exception as error:  # a long contest is not to be lost for one of its files
             self.failure = error
-        return self.failure is None
 
     def _bounded(self, facts: dict[str, Any]) -> dict[str, Any]:
         """Facts for the model file, whose header is limited: without what grows with rows, or classes squared."""

@@ -48,6 +48,7 @@ class Request:
     json: bool
     quiet: bool
     openings: Path | None = None  # keeps how often the test was opened
+    resume: bool = False  # with what an earlier contest finished
 
 
 def facts_of(

@@ -13,6 +13,7 @@ from nearline import num_threads
 from nearline._records.visible import visible
 from nearline.cli._ending import Ending
 from nearline.cli._errors import STOPPED, TooShortError, UsageError, as_usage, check_least, folds_of
+from nearline.cli._journal import check_journal, journal_for
 from nearline.cli._numbers import ContestRows, FileRows
 from nearline.cli._output import Output, check_folder
 from nearline.cli._positive import label_of
@@ -34,10 +35,16 @@ def run_try(request: Request) -> int:
     table = request.reading.labeled(request.data)
     X, y, groups, order = ordered(table, request.groups, request.time)
     test: Any = None if request.test == "none" else _test(request, table)
-    check_folder(request.out, request.force)  # what is wrong with the data is said first
+    check_journal(request.out, resume=request.resume, force=request.force)
+    check_folder(request.out, request.force or request.resume)  # what is wrong with the data is said first
     if not request.json:
         show(table)
-    contest = TryThemAll(
+    with journal_for(request.out, resume=request.resume) as journal:
+        return _held(request, table, (X, y, groups, order), test, journal)
+
+
+def _contest(request: Request, y: Any, test: Any, journal: Path | None) -> TryThemAll:
+    return TryThemAll(
         request.preset,
         include=request.include,
         exclude=request.exclude,
@@ -49,8 +56,15 @@ def run_try(request: Request) -> int:
         calibrate="needed",  # so that the model that is saved answers --proba
         time_limit=request.time_limit,
         progress="auto" if sys.stderr.isatty() and not (request.quiet or request.json) else "silent",
+        journal=journal,
         random_state=request.random_state,
     )
+
+
+def _held(request: Request, table: Table, rows_of: tuple[Any, ...], test: Any, journal: Path | None) -> int:
+    """The contest, its test and its files."""
+    X, y, groups, order = rows_of
+    contest = _contest(request, y, test, journal)
     began = time.perf_counter()
     with num_threads(request.jobs) if request.jobs else nullcontext(), warnings.catch_warnings():
         for said_below in (LeakageWarning, InterruptedFitWarning):
@@ -67,6 +81,7 @@ def run_try(request: Request) -> int:
     contest.findings_ = [rows.finding(one) for one in contest.findings_]
     facts = facts_of(request, table, contest, result, seconds, rows)
     output = Output(request.out, contest, result, facts, source_of(request, table, facts, rows), ending)
+    output.journal = journal
     if not request.json:  # before anything is written, which may fail
         show_outcome(request, contest, result, seconds, facts, rows)
     ending.insist(output.write)

@@ -19,6 +19,7 @@ from nearline.selection.try_all import TryThemAll
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "polars")
 FEWEST_POINTS = 3  # of a curve
+UNSAID = ("progress", "journal")  # parameters that change nothing in the result
 
 
 def data_facts(contest: TryThemAll, opened: TestResult | None, source: dict[str, Any]) -> dict[str, Any]:
@@ -193,7 +194,7 @@ def _call(contest: TryThemAll) -> str:
     """The contest in Python, with the parameters that differ from those it has by default."""
     usual = TryThemAll().get_params(deep=False)
     given = contest.get_params(deep=False)
-    own = [f"{k}={_written(k, v)}" for k, v in given.items() if k != "progress" and not _same(v, usual[k])]
+    own = [f"{k}={_written(k, v)}" for k, v in given.items() if k not in UNSAID and not _same(v, usual[k])]
     return f"TryThemAll({', '.join(own)}).fit(X, y)"
 
 

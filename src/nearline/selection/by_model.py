@@ -7,6 +7,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from nearline._arrays.design import Array
+from nearline._arrays.doors import door_of
 from nearline.selection.input import checked_rows
 
 
@@ -21,6 +22,10 @@ class PredictsByModel:
 
     def _of_model(self, method: str, X: Any) -> Array:
         check_is_fitted(self, "model_")
+        door = door_of(X)
+        if door is not None:
+            of_blocks: Array = door.applied(getattr(self.model_, method), X)
+            return of_blocks
         return np.asarray(getattr(self.model_, method)(checked_rows(self, X, reset=False)[0]))
 
     def predict(self, X: Any) -> Array:

@@ -1,5 +1,6 @@
 """What users give, checked: arrays, CSR matrices, frames, lists of texts; labels of any kind."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,8 @@ def check_options(contest: Any) -> None:
     for name, model in (contest.own or {}).items():
         if isinstance(model, type) or not callable(getattr(model, "fit", None)):
             raise ParameterError(f"own[{name!r}]", model, "a classifier object with fit and predict")
+    if contest.journal is not None and not isinstance(contest.journal, (str, os.PathLike)):
+        raise ParameterError("journal", contest.journal, "the path of a file")
     for name in ("include", "exclude"):
         value = getattr(contest, name)
         if value is not None and not isinstance(value, (str, list, tuple, set, frozenset)):

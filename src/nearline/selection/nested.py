@@ -25,8 +25,9 @@ def nested_scores(
         split=Split(split.by, number), folds=None, test=None, progress="silent", pos_label=positive
     )
     interrupted = False
-    for train, test in folds:
+    for f, (train, test) in enumerate(folds):
         inner, part = clone(procedure), rows.some(train)
+        inner.set_params(journal=None if contest.journal is None else f"{contest.journal}.fold-{f + 1}")
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LeakageWarning)  # said already

@@ -17,8 +17,10 @@ from nearline.selection.comparison import added_by_rows
 from nearline.selection.contributions import contributions_of, correct
 from nearline.selection.families import Outcome
 from nearline.selection.fold_data import FoldData, TrainingRows
+from nearline.selection.journal import Journal
 from nearline.selection.memory import available_memory
 from nearline.selection.progress import Progress
+from nearline.selection.scored import Scored
 from nearline.selection.scoring import Scorer
 from nearline.selection.unit import Unit
 
@@ -34,6 +36,7 @@ class Rules:
     budget: Budget = field(default_factory=lambda: Budget(None))
     memory: float | None = None  # bytes; None: what the machine has left
     last_fits: Callable[[Any], int] = lambda model: 1  # how often a winner is fitted in the end
+    journal: Journal = field(default_factory=Journal)
 
     @property
     def memory_left(self) -> float:
@@ -65,10 +68,10 @@ class Runner:
                 with heeding(self.rules.budget.candidates if number else current()):  # then there is a result
                     checkpoint()
                     whole = partial(_share_of, share, number, len(pieces))
-                    self._run_candidates(unit, piece, doing, whole)
-        for warning in said:
+                    self._run_candidates(Piece(unit, piece, said), doing, whole)
+        for message in _messages(said):
             for notes in unit.notes[first:]:
-                notes[str(warning.message)] = None
+                notes[message] = None
 
     def _pieces(self, unit: Unit, first: int) -> list[range]:
         """Candidates that run on all folds before the next: one by one where that costs nothing and time may end."""
@@ -78,35 +81,60 @@ class Runner:
             return [numbers]
         return [range(number, number + 1) for number in numbers]
 
-    def _run_candidates(
-        self, unit: Unit, numbers: range, doing: str, share: Callable[[float], float]
-    ) -> None:
+    def _run_candidates(self, piece: "Piece", doing: str, share: Callable[[float], float]) -> None:
         """Folds side by side, if they are in memory with all that they need, and the family's fits may run so."""
-        representation, progress = unit.representation, self.rules.progress
+        unit, progress = piece.unit, self.rules.progress
         n_folds = len(self.rows.folds)
         progress.advance(share(0.0), doing)
-        finished: list[int] = []
+        missing = {f: self._missing(piece, f) for f in range(n_folds)}
+        waiting = [f for f, numbers in missing.items() if numbers]
+        finished = [f for f in missing if f not in waiting]
+        if not waiting:
+            return
 
         def run(f: int) -> None:
-            for outcome in unit.family.outcomes(
-                self.data.fold(representation, f), unit.grid[numbers.start : numbers.stop]
-            ):
-                self._score(unit, f, numbers.start, outcome)
-                checkpoint()
+            self._run_fold(piece, f, missing[f])
             finished.append(f)
             progress.advance(share(len(finished) / n_folds), doing)
 
         beside = unit.family.threads and min(n_folds, thread_limit()) * unit.memory <= self.rules.memory_left
-        beside = beside and self.data.keep_all(representation)
-        cells = float(np.prod(self.data.largest(representation).shape)) if beside else 0.0
-        side_by_side(run, range(n_folds), cells=cells)
+        beside = beside and self.data.keep_all(unit.representation)
+        cells = float(np.prod(self.data.largest(unit.representation).shape)) if beside else 0.0
+        side_by_side(run, waiting, cells=cells)
 
-    def _score(self, unit: Unit, f: int, first: int, outcome: Outcome) -> None:
+    def _missing(self, piece: "Piece", f: int) -> list[int]:
+        """Candidates that have to run on fold f: those that the journal does not know."""
+        unit, journal = piece.unit, self.rules.journal
+        known = journal.known(unit, f, piece.numbers)
+        for number, found in known.items():
+            unit.take(f, number, found)
+            for message in journal.said(unit, f, piece.numbers):
+                unit.notes[number][message] = None
+        return [number for number in piece.numbers if number not in known]
+
+    def _run_fold(self, piece: "Piece", f: int, numbers: list[int]) -> None:
+        unit, scored = piece.unit, dict[int, Scored]()
+        fold = self.data.fold(unit.representation, f)
+        for outcome in unit.family.outcomes(fold, [unit.grid[number] for number in numbers]):
+            number = numbers[outcome.number]
+            scored[number] = self._scored(f, outcome)
+            unit.take(f, number, scored[number])
+            checkpoint()
+        self.rules.journal.keep(unit, f, numbers, scored, _messages(piece.said))
+
+    def _scored(self, f: int, outcome: Outcome) -> Scored:
         rows, test = self.rows, self.rows.folds[f][1]
         weights = None if rows.weights is None else rows.weights[test]
         scores = [s(outcome.predictions, rows.codes[test], rows.classes, weights) for s in self.rules.scorers]
-        right = outcome.predictions.labels == rows.codes[test]
-        unit.take(f, first + outcome.number, outcome, scores, right, self._added(outcome, rows.codes[test]))
+        return Scored(
+            tuple(scores),
+            np.packbits(outcome.predictions.labels == rows.codes[test]),
+            outcome.fit_seconds,
+            outcome.predict_seconds,
+            outcome.size,
+            outcome.note,
+            self._added(outcome, rows.codes[test]),
+        )
 
     def _added(self, outcome: Outcome, codes: Array) -> Array | None:
         """What independent rows add to the score that decides; `correct` says it for the accuracy."""
@@ -121,6 +149,19 @@ class Runner:
             return None
         rows = contributions(outcome.predictions, codes, len(self.rows.classes))
         return None if rows is None else added_by_rows(rows, len(self.rows.folds))
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Candidates of a unit that run together on every fold, and the warnings so far."""
+
+    unit: Unit
+    numbers: range
+    said: list[warnings.WarningMessage]
+
+
+def _messages(said: list[warnings.WarningMessage]) -> list[str]:
+    return list(dict.fromkeys(str(one.message) for one in said))
 
 
 def _share_of(share: Callable[[float], float], piece: int, pieces: int, part: float) -> float:

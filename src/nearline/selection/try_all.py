@@ -25,6 +25,7 @@ from nearline.selection.families import families
 from nearline.selection.final_fit import FinalFit
 from nearline.selection.fold_data import TrainingRows
 from nearline.selection.input import check_options, labeled_rows
+from nearline.selection.journal import journal_of
 from nearline.selection.last_fit import Finish
 from nearline.selection.leaderboard import Entry, Leaderboard
 from nearline.selection.locked_test import Holdout, Winner, as_holdout, lock
@@ -80,6 +81,8 @@ class TryThemAll(
     time_limit : seconds for the whole fit: checks, representations, candidates and the last fit; decides how many
         candidates finish, never their scores.
     progress : "auto", "bar", "lines" or "silent".
+    journal : a file that keeps what has finished. A fit that finds it there goes on with it, to the same bits; that of
+        other rows, folds, weights, scores or another version is refused.
     random_state : decides folds and test rows.
 
     Attributes
@@ -130,6 +133,7 @@ class TryThemAll(
         class_weight: Any = None,
         time_limit: float | None = None,
         progress: Any = "auto",
+        journal: Any = None,
         random_state: int = 0,
     ) -> None:
         self.preset = preset
@@ -146,6 +150,7 @@ class TryThemAll(
         self.class_weight = class_weight
         self.time_limit = time_limit
         self.progress = progress
+        self.journal = journal
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
@@ -228,14 +233,17 @@ class TryThemAll(
         return families(self.preset, self.include, self.exclude, self.own)
 
     def _run(self, rows: TrainingRows, budget: Budget) -> Contest:
-        progress = as_progress(self.progress)
-        rules = Rules(
-            self._scorers, self.preset, progress, self.class_weight, budget, last_fits=self._final.times
-        )
-        found = representations(rows.X, self.preset)
+        progress, found = as_progress(self.progress), representations(rows.X, self.preset)
         self._representations = {one.name: one for one in found}
-        contest = Contest(rows, self._families(), found, rules)
-        self.leaderboard_: Leaderboard = contest.run()
+        journal = journal_of(self.journal, rows, self._scorers, self.class_weight)
+        rules = Rules(
+            self._scorers, self.preset, progress, self.class_weight, budget, None, self._final.times, journal
+        )
+        try:
+            contest = Contest(rows, self._families(), found, rules)
+            self.leaderboard_: Leaderboard = contest.run()
+        finally:
+            self.findings_ += journal.close()
         self.interrupted_ = contest.interrupted
         if contest.interrupted and not len(self.leaderboard_):
             raise KeyboardInterrupt

@@ -8,8 +8,9 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline.representations import Representation
 from nearline.selection.edges import Edge
-from nearline.selection.families import Family, Outcome
+from nearline.selection.families import Family
 from nearline.selection.leaderboard import Entry
+from nearline.selection.scored import Scored
 from nearline.selection.scoring import Scorer
 
 
@@ -57,19 +58,17 @@ class Unit:
         self.done, self.sizes = more(self.done, 0, False), more(self.sizes, 0, 0)
         self.correct = [more(correct, 0, 0) for correct in self.correct]
 
-    def take(
-        self, f: int, number: int, outcome: Outcome, scores: list[float], right: Array, added: Array | None
-    ) -> None:
+    def take(self, f: int, number: int, found: Scored) -> None:
         """Keep what a candidate did on fold f."""
-        if added is not None:
-            self.added[f][number] = added
-        self.scores[:, number, f] = scores
-        self.correct[f][number] = np.packbits(right)
-        self.spent[:, number, f] = outcome.fit_seconds, outcome.predict_seconds
+        if found.added is not None:
+            self.added[f][number] = found.added
+        self.scores[:, number, f] = found.scores
+        self.correct[f][number] = found.right
+        self.spent[:, number, f] = found.fit_seconds, found.predict_seconds
         # The largest, as folds may end in any order; NaN stays.
-        self.sizes[number] = np.maximum(self.sizes[number], np.nan if outcome.size is None else outcome.size)
-        if outcome.note:
-            self.notes[number][outcome.note] = None
+        self.sizes[number] = np.maximum(self.sizes[number], np.nan if found.size is None else found.size)
+        if found.note:
+            self.notes[number][found.note] = None
         self.done[number, f] = True
 
     def finished(self) -> list[int]:

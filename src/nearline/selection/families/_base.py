@@ -99,6 +99,11 @@ class Family(ABC):
     fixed: ClassVar[float] = 2e-3  # seconds a candidate and fold, however few the rows
     warm: ClassVar[bool] = False  # whether each candidate starts where the last one ended
 
+    @property
+    def identity(self) -> str:
+        """By which a journal knows the family again: all that its candidates do not say."""
+        return repr(self)
+
     def refuses(self, fold: Fold) -> str | None:
         """Why these data are not for this family, if so; "" where that goes without saying."""
         return None

@@ -189,6 +189,12 @@ class Own(Family):
     threads: ClassVar[bool] = False
     by_number: ClassVar[bool] = False
 
+    @property
+    def identity(self) -> str:
+        kind = type(self.model)
+        parameters = sorted(clone(self.model).get_params().items())
+        return f"{self.name}: {kind.__module__}.{kind.__qualname__}({parameters!r})"
+
     def refuses(self, fold: Fold) -> str | None:
         if fold.weights is not None and not has_fit_parameter(self.model, "sample_weight"):
             return "its fit takes no sample_weight"

@@ -1,0 +1,55 @@
+"""Scored: what one candidate did on the rows that one fold leaves out."""
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nearline._arrays.design import Array
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores, which rows were right, and what it took. As plain data it can be kept and read again, to the same bits."""
+
+    scores: tuple[float, ...]  # by scorer
+    right: Array  # bits: which rows
+    fit_seconds: float
+    predict_seconds: float
+    size: int | None
+    note: str = ""
+    added: Array | None = None  # what rows add to the score that decides
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "scores": list(map(float, self.scores)),
+            "right": _text(self.right),
+            "seconds": [self.fit_seconds, self.predict_seconds],
+            "size": self.size,
+            "note": self.note,
+            "added": None if self.added is None else _text(self.added),
+        }
+
+    @classmethod
+    def of(cls, plain: dict[str, Any]) -> "Scored":
+        """What :meth:`plain` made."""
+        added = plain["added"]
+        return cls(
+            tuple(plain["scores"]),
+            _numbers(plain["right"], np.uint8),
+            float(plain["seconds"][0]),
+            float(plain["seconds"][1]),
+            plain["size"],
+            plain["note"],
+            None if added is None else _numbers(added, np.float32),
+        )
+
+
+def _text(values: Array) -> str:
+    return base64.b64encode(values.tobytes()).decode()
+
+
+def _numbers(text: str, kind: Any) -> Array:
+    return np.frombuffer(base64.b64decode(text), kind)
