@@ -18,7 +18,7 @@ from nearline.solvers.newton import Newton
 
 @dataclass
 class SmoothingState(State):
-    """The best point and the best duals so far are the state's, of whichever stretches; the next risk starts from the last."""
+    """The best point and the best duals so far are the state's, of any stretches; the next risk starts from the last."""
 
     stretch: float = field(kw_only=True)  # over which the next loss is rounded off
     goal: Goal = field(kw_only=True)
