@@ -261,7 +261,7 @@ def test_tables_pipelines_and_sparse_rows():
             {"method": "beta"},
             [0, 1] * 10,
             None,
-            "Unknown method 'beta': choose among auto, temperature, sigmoid, isotonic",
+            "Unknown method 'beta': choose among 'auto', 'temperature', 'sigmoid', 'isotonic'",
         ),
         ({}, [0] * 20, None, "1 class"),
         ({}, [0] * 17 + [1] * 3, None, r"folds=5, but class 1 has 3 row\(s\) only: give fewer folds"),

@@ -175,7 +175,7 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
         ),
         (["path", "DATA", "-t", "species", "--loss", "huber"], 2, "There is no loss 'huber'"),
         # these are refused before data are read
-        (["try", "nothing.csv", "--preset", "fast"], 2, "Unknown preset 'fast'"),
+        (["try", "nothing.csv", "--preset", "fast"], 2, "Unknown --preset 'fast'"),
         (["try", "nothing.csv", "--scoring", "beauty"], 2, "Unknown --scoring 'beauty'"),
         (["try", "nothing.csv", "--exclude", "forest"], 2, "--exclude: no family is called 'forest'"),
         (

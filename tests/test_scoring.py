@@ -272,7 +272,7 @@ def test_what_a_model_does_not_give_is_undefined():
 def test_names_of_top():
     assert as_scorers("top-4")[0].name == "top-4"
     assert as_scorers("top_k_accuracy")[0].name == "top-2"
-    with pytest.raises(ValueError, match="'top-1': it is the accuracy"):
+    with pytest.raises(ValueError, match="scoring must be 'accuracy', which is the same"):
         as_scorers("top-1")
     assert as_scorers("top-k")[0].name == "top-2"
     with pytest.raises(ValueError, match="Unknown scoring 'top'"):

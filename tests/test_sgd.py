@@ -318,7 +318,7 @@ def test_partial_fit_goes_on_where_it_was():
     [
         ({"eta": 0.0}, "eta (the step size) must be a finite number > 0, got 0.0"),
         ({"eta": -1.0}, "must be a finite number > 0"),
-        ({"schedule": "slow"}, "Unknown schedule 'slow': choose one of 'auto', 'constant'"),
+        ({"schedule": "slow"}, "Unknown schedule 'slow': choose among 'auto', 'constant'"),
         ({"batch_size": 0}, "batch_size must be a whole number >= 1"),
         ({"look_every": 0}, "look_every must be a whole number >= 1"),
         ({"decay": -1.0}, "decay must be a finite number >= 0"),

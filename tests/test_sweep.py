@@ -183,7 +183,7 @@ def test_the_result():
         ({"ties": "coin"}, "Unknown ties"),
         ({"scoring": "f1"}, "Unknown scoring 'f1'.*'accuracy'"),
         ({"folds": 1}, "between 2 and the number of rows that they divide"),
-        ({"folds": "three"}, "Unknown folds 'three'.*'leave-one-out'"),
+        ({"folds": "three"}, "'leave-one-out'.*got 'three'"),
         ({"folds": [0, 1]}, r"one fold number for each of the 60 rows, got shape \(2,\)"),
         ({"folds": [0] * 60}, "at least 2 folds, got 1"),
     ],

@@ -1,8 +1,9 @@
 """ParameterError: which parameter cannot be what it is, as data; the sentence is made once, in the reader's words."""
 
+from collections.abc import Iterable
 from typing import Any
 
-from nearline._records.words import worded
+from nearline._records.words import did_you_mean, worded
 
 # Parameters that the command line has options for. Others keep their name there.
 OPTIONS = {
@@ -52,13 +53,50 @@ class ParameterError(ValueError):
         super().__init__(self._said())
 
     def _said(self) -> str:
-        called = worded(self.parameter, OPTIONS.get(self.parameter, self.parameter))
         allowed = self.allowed if isinstance(self.allowed, str) else " or ".join(map(repr, self.allowed))
         remedy = f": {self.remedy}" if self.remedy else ""
-        return f"{called} must be {allowed}, got {self.found!r}{remedy}."
+        return f"{self._called()} must be {allowed}, got {self.found!r}{remedy}."
+
+    def _called(self) -> str:
+        return worded(self.parameter, OPTIONS.get(self.parameter, self.parameter))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.parameter, self.found, self.allowed, self.remedy)
+
+
+class UnknownNameError(ParameterError):
+    """A name that stands for nothing: the names that do, what may be given instead of one, and the nearest spelling.
+
+    Parameters
+    ----------
+    parameter : its name in Python.
+    found : the value.
+    known : names to choose among.
+    also : what may be given instead, as it follows upon the names.
+    kind : what is named, where the parameter does not say it.
+
+    Examples
+    --------
+    >>> from nearline._records.refused import UnknownNameError
+    >>> print(UnknownNameError("metric", "cosin", ("l2", "cosine"), "or an object such as Lq(3)"))
+    Unknown metric 'cosin': choose among 'l2', 'cosine', or an object such as Lq(3). Did you mean 'cosine'?
+    """
+
+    def __init__(
+        self, parameter: str, found: Any, known: Iterable[str], also: str = "", kind: str = ""
+    ) -> None:
+        self.also, self.kind = also, kind
+        super().__init__(parameter, found, tuple(known))
+
+    def _said(self) -> str:
+        also = f", {self.also}" if self.also else ""
+        return (
+            f"Unknown {self.kind or self._called()} {self.found!r}: choose among {', '.join(map(repr, self.allowed))}{also}."
+            f"{did_you_mean(self.found, self.allowed)}"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.parameter, self.found, self.allowed, self.also, self.kind)
 
 
 def check_choice(parameter: str, found: Any, allowed: tuple[Any, ...]) -> None:

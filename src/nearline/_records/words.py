@@ -1,7 +1,9 @@
 """In whose words a sentence is made: those of a caller in Python, or of a person at the command line. And plurals."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from difflib import get_close_matches
+from typing import Any
 
 _at_the_command_line = False
 
@@ -32,6 +34,22 @@ def at_the_command_line() -> Iterator[None]:
         yield
     finally:
         _at_the_command_line = before
+
+
+def did_you_mean(name: Any, names: Sequence[Any]) -> str:
+    """A hint at the nearest spelling, if there is one.
+
+    Examples
+    --------
+    >>> from nearline._records.words import did_you_mean
+    >>> did_you_mean("Cosin", ["l2", "cosine"]), did_you_mean("x", ["l2", "cosine"])
+    (" Did you mean 'cosine'?", '')
+    """
+    if not isinstance(name, str):
+        return ""
+    folded = {str(other).casefold().strip(): other for other in reversed(names)}
+    found = get_close_matches(name.casefold().strip(), list(folded), n=1)
+    return f" Did you mean {folded[found[0]]!r}?" if found else ""
 
 
 def many(n: int, one: str, several: str | None = None) -> str:

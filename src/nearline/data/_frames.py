@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline._records.words import worded
+from nearline._records.words import did_you_mean, worded
 from nearline.data._cells import Cells, ReadColumn, described, type_of, typed
-from nearline.data._labels import brought, counted, listed, matched, near, oddities, place_of, present
+from nearline.data._labels import brought, counted, listed, matched, oddities, place_of, present
 from nearline.data.base import Column, DataError, Description, Request, Schema, Table, polars
 from nearline.data.bins import binned
 
@@ -141,7 +141,7 @@ class Frame:
     def _refuse(self, lacking: Sequence[str], names: list[str]) -> None:
         raise DataError(
             f"{self.path} lacks {len(lacking):,} of the wanted columns: {listed(lacking, 5)}."
-            f"{near(lacking[0], names)} It has {listed(names)}."
+            f"{did_you_mean(lacking[0], names)} It has {listed(names)}."
         )
 
 

@@ -3,14 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline._records.words import many
+from nearline._records.words import did_you_mean, many
 from nearline.data._header import MARKERS
 from nearline.data.base import DataError
 
@@ -31,13 +30,6 @@ def listed(names: Sequence[Any], most: int = 12) -> str:
     return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
 
 
-def near(name: str, names: Sequence[str]) -> str:
-    """A hint at the nearest spelling."""
-    folded = {other.casefold().strip(): other for other in reversed(names)}
-    found = get_close_matches(name.casefold().strip(), list(folded), n=1)
-    return f" Did you mean {folded[found[0]]!r}?" if found else ""
-
-
 def place_of(target: str | int, names: Sequence[str], path: Path) -> int:
     """Where the target is: by name, 'first', 'last', or a number counted from 1 (-1 is the last)."""
     if target in names:
@@ -48,7 +40,7 @@ def place_of(target: str | int, names: Sequence[str], path: Path) -> int:
     if number and abs(number) <= len(names):
         return number - 1 if number > 0 else len(names) + number
     raise DataError(
-        f"{path} has no column {target!r}.{near(text, names)} It has {many(len(names), 'column')}: {listed(names)}."
+        f"{path} has no column {target!r}.{did_you_mean(text, names)} It has {many(len(names), 'column')}: {listed(names)}."
     )
 
 

@@ -9,10 +9,10 @@ from zipfile import ZipFile, is_zipfile
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline._records.words import many, worded
+from nearline._records.words import did_you_mean, many, worded
 from nearline.data._files import first_bytes, readable
 from nearline.data._idx import idx_array, is_idx, labels_beside
-from nearline.data._labels import near, place_of
+from nearline.data._labels import place_of
 from nearline.data._numpy import loaded, unpacked
 from nearline.data._rows import Rows
 from nearline.data.base import DataError, Format, Request, Table
@@ -134,7 +134,9 @@ def _rows_name(arrays: dict[str, Array], path: Path, request: Request) -> str:
 
 
 def _unknown(name: str, arrays: dict[str, Array], path: Path) -> DataError:
-    return DataError(f"{path} has no array {name!r}.{near(name, list(arrays))} It has {_shapes(arrays)}.")
+    return DataError(
+        f"{path} has no array {name!r}.{did_you_mean(name, list(arrays))} It has {_shapes(arrays)}."
+    )
 
 
 def _shapes(arrays: dict[str, Array]) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from nearline._records.words import did_you_mean
 from nearline.data._files import compression, content
-from nearline.data._labels import near
 from nearline.data._rows import Rows
 from nearline.data._text import decoded, sample_of
 from nearline.data.base import DataError, Format, Request, Table
@@ -100,7 +100,7 @@ def _labels(
     if place is None:
         known = f"its words are {', '.join(keys)}" if keys else "there are no words key=value"
         raise DataError(
-            f"No header of {path} has {target}=...{near(str(target), keys)}: {known}; "
+            f"No header of {path} has {target}=...{did_you_mean(str(target), keys)}: {known}; "
             "a number counts the parts between bars."
         )
     inside = [-len(own) <= place < len(own) and len(own) > 1 for own in fields]

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline._records.words import many
+from nearline._records.words import did_you_mean, many
 from nearline.data._files import content, sound
-from nearline.data._labels import near
 from nearline.data._read import read
 from nearline.data._text import decoded
 from nearline.data.base import DataError, polars
@@ -38,7 +37,7 @@ def column(frame: Any, name: str, path: Path) -> list[Any]:
     """A column's values."""
     if name not in frame.columns:
         raise DataError(
-            f"{path} has no column {name!r}.{near(name, frame.columns)} It has {', '.join(map(repr, frame.columns))}."
+            f"{path} has no column {name!r}.{did_you_mean(name, frame.columns)} It has {', '.join(map(repr, frame.columns))}."
         )
     values: list[Any] = frame[name].to_list()
     return values

@@ -7,6 +7,7 @@ import numpy as np
 from nearline._arrays.design import Array, is_sparse
 from nearline._parallel.tiles import slices, steps
 from nearline._records.habits import ours
+from nearline._records.refused import UnknownNameError
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.exact import Dense, at_a_time
@@ -94,9 +95,7 @@ def choose_backend(X: Any, metric: Metric, algorithm: Any, memory: int) -> Backe
     """The backend for rows X: a tree in low dimension, else exact search; what the caller asks for where given."""
     given, algorithm = algorithm, ours(algorithm)
     if not (isinstance(algorithm, Approximate) or (isinstance(algorithm, str) and algorithm in ALGORITHMS)):
-        raise ValueError(
-            f"Unknown algorithm {given!r}: choose among {', '.join(map(repr, ALGORITHMS))} or Approximate(recall=0.95)."
-        )
+        raise UnknownNameError("algorithm", given, ALGORITHMS, "or Approximate(recall=0.95)")
     sparse = is_sparse(X) and metric.on_sparse
     if algorithm in ("auto", "exact"):
         if metric.given:

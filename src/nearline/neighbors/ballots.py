@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.refused import UnknownNameError
 from nearline.neighbors.lists import Neighbors
 from nearline.neighbors.metric import Metric
 from nearline.neighbors.weights import VoteWeights
@@ -238,4 +239,4 @@ def as_boundary(boundary: Any) -> Boundary:
         return boundary
     if isinstance(boundary, str) and boundary in BOUNDARIES:
         return BOUNDARIES[boundary]
-    raise ValueError(f"Unknown boundary {boundary!r}: choose among {', '.join(map(repr, BOUNDARIES))}.")
+    raise UnknownNameError("boundary", boundary, BOUNDARIES)

@@ -9,6 +9,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._records.kept import AnyOf, Instance, OneOf, OrNone, Whole, kept
+from nearline._records.refused import UnknownNameError
 from nearline.neighbors.captions import CAPTION_SIMILARITIES, CaptionSimilarity
 
 
@@ -63,10 +64,8 @@ class Consensus:
     def __post_init__(self) -> None:
         if isinstance(self.similarity, str):
             if self.similarity not in CAPTION_SIMILARITIES:
-                names = ", ".join(map(repr, CAPTION_SIMILARITIES))
-                raise ValueError(
-                    f"Unknown similarity {self.similarity!r}: choose among {names}, or give a function of two candidates."
-                )
+                instead = "or give a function of two candidates"
+                raise UnknownNameError("similarity", self.similarity, CAPTION_SIMILARITIES, instead)
             object.__setattr__(self, "similarity", CAPTION_SIMILARITIES[self.similarity])
         if self.subset is not None and not (isinstance(self.subset, (int, np.integer)) and self.subset >= 1):
             raise ValueError(f"Consensus needs subset >= 1 or None, got {self.subset!r}.")

@@ -5,6 +5,7 @@ from typing import Any
 
 from nearline import _core
 from nearline._records.habits import ours
+from nearline._records.refused import UnknownNameError
 from nearline.neighbors.given import Function, PrecomputedDistances
 from nearline.neighbors.learned import Learned
 from nearline.neighbors.lengths import Euclidean, LInfinity, Lq, Manhattan, SquaredL2
@@ -46,10 +47,8 @@ def as_metric(metric: Any) -> Metric:
         return METRICS[ALIASES.get(name, name)]
     if callable(metric) and not isinstance(metric, type):
         return Function(metric)
-    names = ", ".join(map(repr, [*METRICS, *ALIASES]))
-    raise ValueError(
-        f"Unknown metric {metric!r}: choose among {names}, an object such as Lq(3) or Mahalanobis(M), or a function."
-    )
+    instead = "an object such as Lq(3) or Mahalanobis(M), or a function"
+    raise UnknownNameError("metric", metric, [*METRICS, *ALIASES], instead)
 
 
 def _trusted(metric: Metric) -> Metric:

@@ -10,6 +10,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._records.kept import Numbers, OneOf, OrNone, Whole, kept, require
+from nearline._records.refused import UnknownNameError
 from nearline.neighbors.ballots import ROUNDING, Ballots, Boundary, as_boundary, ballots
 from nearline.neighbors.index import Index
 from nearline.neighbors.lists import Neighbors
@@ -234,4 +235,4 @@ def as_ties(ties: Any) -> Ties:
         return ties
     if isinstance(ties, str) and ties in TIES:
         return TIES[ties]
-    raise ValueError(f"Unknown ties {ties!r}: choose among {', '.join(map(repr, TIES))}.")
+    raise UnknownNameError("ties", ties, TIES)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import admitted, flat, is_sparse
+from nearline._records.refused import UnknownNameError
 from nearline.kernels import Tree
 from nearline.representations._columns import read_series
 from nearline.representations._distinct import distinct_strings
@@ -167,7 +168,7 @@ def representations(X: Any, preset: str = "default") -> list[Representation]:
     ['standardized', 'as-is', 'unit-length', 'quantile', 'splines', 'robust']
     """
     if preset not in PRESETS:
-        raise ValueError(f"Unknown preset {preset!r}: choose among {', '.join(map(repr, PRESETS))}.")
+        raise UnknownNameError("preset", preset, PRESETS)
     kind = kind_of(X)
     finer: dict[str, Callable[[], str]] = {
         "texts": lambda: length_of(documents(X)),

@@ -15,6 +15,7 @@ from nearline._arrays.design import Array
 from nearline._arrays.validation import validate_data
 from nearline._parallel.tiles import slices, steps
 from nearline._records.kept import Instance, ListOf, Mapping, OneOf, Whole, Word, kept, require
+from nearline._records.refused import UnknownNameError
 from nearline._records.words import many
 from nearline.representations._columns import Column, read_columns
 from nearline.representations.base import Prepared, Representation, is_frame
@@ -152,7 +153,7 @@ class ColumnsEncoder(TransformerMixin, BaseEstimator, ABC):
 def checked_scale(scale: str) -> str:
     """A known way to scale numbers."""
     if scale not in NUMBERS:
-        raise ValueError(f"Unknown scale {scale!r}: choose among {', '.join(map(repr, NUMBERS))}.")
+        raise UnknownNameError("scale", scale, NUMBERS)
     return scale
 
 

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from nearline._records.habits import ours
-from nearline._records.refused import ParameterError
+from nearline._records.refused import ParameterError, UnknownNameError
 
 Named = TypeVar("Named")
 
@@ -17,9 +17,7 @@ def named(given: Any, known: dict[str, Named], kind: Any, what: str) -> Named:
         return cast(Named, given)
     name = "none" if given is None else ours(given)
     if not isinstance(name, str) or name not in known:
-        raise ValueError(
-            f"Unknown {what} {given!r}: choose one of {', '.join(map(repr, known))}, or give a {kind.__name__} object."
-        )
+        raise UnknownNameError(what, given, known, f"or give a {kind.__name__} object")
     return known[name]
 
 

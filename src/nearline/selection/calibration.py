@@ -25,6 +25,7 @@ from nearline._records.kept import (
     kept,
     require,
 )
+from nearline._records.refused import UnknownNameError
 from nearline.estimators.base import Classifier, encoded
 from nearline.estimators.reduction import is_table
 from nearline.predictions import Known, Predictions, log_of, log_probabilities_of
@@ -138,7 +139,7 @@ class CalibratedClassifier(MetaEstimatorMixin, Classifier):
         """
         methods = [*CALIBRATORS] if self.method == "auto" else [self.method]
         if not set(methods) <= set(CALIBRATORS):
-            raise ValueError(f"Unknown method {self.method!r}: choose among auto, {', '.join(CALIBRATORS)}.")
+            raise UnknownNameError("method", self.method, ["auto", *CALIBRATORS])
         X = self._checked_rows(X, reset=True)
         y = _check_y(y, estimator=self)
         check_consistent_length(X, y)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.refused import UnknownNameError
 from nearline._records.words import many
 from nearline.neighbors.caption_pools import CaptionPool, captions_of
 from nearline.neighbors.captions import CAPTION_SIMILARITIES, CaptionSimilarity
@@ -117,8 +118,7 @@ def as_similarity(similarity: Any) -> CaptionSimilarity:
         return similarity
     if similarity in CAPTION_SIMILARITIES:
         return CAPTION_SIMILARITIES[similarity]
-    names = ", ".join(map(repr, CAPTION_SIMILARITIES))
-    raise ValueError(f"Unknown similarity of captions {similarity!r}: choose among {names}.")
+    raise UnknownNameError("similarity", similarity, CAPTION_SIMILARITIES, kind="similarity of captions")
 
 
 def _scores(pool: CaptionPool, places: Array, references: Any, judge: CaptionSimilarity) -> Array:

@@ -216,10 +216,11 @@ def _fold_numbers(folds: Any, n: int) -> Array | None:
 def _listed(folds: Any) -> list[Any]:
     pairs = [] if isinstance(folds, (str, bytes)) else list(folds) if np.iterable(folds) else []
     if not pairs or not all(isinstance(pair, (tuple, list, np.ndarray)) and len(pair) == 2 for pair in pairs):
-        raise ValueError(
-            f"Unknown folds {folds!r}: give a number, 'leave-one-out', each row's fold number, a list of pairs (training "
-            "rows, test rows), or a scikit-learn splitter."
+        allowed = (
+            "a number, 'leave-one-out', each row's fold number, a list of pairs (training rows, test rows), or a "
+            "scikit-learn splitter"
         )
+        raise ParameterError("folds", folds, allowed)
     return pairs
 
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
+from nearline._records.refused import UnknownNameError
 from nearline._records.visible import visible
 
 QUIET = 5.0  # seconds before the first line, and between lines: short work needs no words
@@ -100,7 +101,7 @@ def as_progress(progress: Any) -> Progress:
 
             progress = "bar" if sys.stderr.isatty() else "lines"
     if progress not in kinds:
-        raise ValueError(f"Unknown progress {progress!r}: choose 'auto', 'bar', 'lines' or 'silent'.")
+        raise UnknownNameError("progress", progress, ["auto", *kinds])
     return kinds[progress]()
 
 

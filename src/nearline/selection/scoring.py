@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from nearline._arrays.design import Array
+from nearline._records.refused import ParameterError, UnknownNameError
 from nearline._records.words import worded
 from nearline.predictions import Foretold, Predictions, judgement
 from nearline.selection import measures
@@ -125,9 +126,7 @@ def _scorer(scoring: Any, name: str | None = None) -> Scorer:
     if callable(scoring):
         of_scikit_learn = isinstance(scoring, type(get_scorer("accuracy")))
         return Scorer(name or _name(scoring), Foreign(scoring, own=not of_scikit_learn))
-    raise ValueError(
-        f"Unknown {worded('scoring', '--scoring')} {scoring!r}: give a name or a function (estimator, X, y)."
-    )
+    raise ParameterError("scoring", scoring, "a name or a function (estimator, X, y)")
 
 
 def _named(name: str) -> Scorer:
@@ -136,15 +135,14 @@ def _named(name: str) -> Scorer:
     top = re.fullmatch(r"top-([1-9]\d*)", name)
     if top:
         if int(top[1]) == 1:
-            raise ValueError(f"Unknown {worded('scoring', '--scoring')} 'top-1': it is the accuracy.")
+            raise ParameterError("scoring", name, "'accuracy', which is the same, or 'top-2' and so on")
         return Scorer(name, TopK(int(top[1])))
     if name in get_scorer_names():
         judge = get_scorer(name)
         return Scorer(name, Foreign(judge, own=False), directed=not _of_numbers(judge))
-    raise ValueError(
-        f"Unknown {worded('scoring', '--scoring')} {name!r}: choose among {', '.join(map(repr, SCORERS))}, or a name from "
-        f"sklearn.metrics.get_scorer_names(){worded(', or give a function (estimator, X, y)', '')}."
-    )
+    own = worded(", or give a function (estimator, X, y)", "")
+    also = f"or a name from sklearn.metrics.get_scorer_names(){own}"
+    raise UnknownNameError("scoring", name, SCORERS, also)
 
 
 def _of_numbers(judge: Any) -> bool:

@@ -8,7 +8,7 @@ from sklearn.model_selection import GroupShuffleSplit
 
 from nearline._arrays.design import Array
 from nearline._records.parameters import Parametrized
-from nearline._records.refused import ParameterError, check_choice
+from nearline._records.refused import ParameterError, UnknownNameError, check_choice
 from nearline._records.words import many, worded
 from nearline.selection.folds import Folds, as_folds, warn_of_torn
 
@@ -125,7 +125,7 @@ def _no_test() -> str:
 def division(by: str, groups: Any, random_state: int) -> Division:
     """By name; "auto" is by group where groups are given, else stratified."""
     if by not in SPLITS:
-        raise ValueError(f"Unknown split {by!r}: choose among {', '.join(map(repr, SPLITS))}.")
+        raise UnknownNameError("split", by, SPLITS)
     if by == "auto":
         by = "stratified" if groups is None else "group"
     if by == "time" and groups is not None:

@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing
 from nearline._arrays.design import Array
 from nearline._arrays.validation import check_array, indexable
 from nearline._records.habits import translates_habits
-from nearline._records.refused import ParameterError
+from nearline._records.refused import ParameterError, UnknownNameError
 from nearline.estimators.base import encoded
 from nearline.estimators.neighbors_base import ROWS
 from nearline.neighbors.ballots import as_boundary
@@ -261,7 +261,7 @@ SCORINGS = ("accuracy", "r2", "neg_mean_squared_error")
 
 def _task(y: Array, scoring: str, *, prior: bool) -> Task:
     if scoring not in SCORINGS:
-        raise ValueError(f"Unknown scoring {scoring!r}: choose among {', '.join(map(repr, SCORINGS))}.")
+        raise UnknownNameError("scoring", scoring, SCORINGS)
     return Classification(y, prior) if scoring == "accuracy" else Regression(y, scoring)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nearline._records.refused import ParameterError
+from nearline._records.refused import ParameterError, UnknownNameError
 from nearline.risk import Risk
 from nearline.solvers._base import (
     Method,
@@ -137,9 +137,7 @@ def choose(risk: Risk, solver: Method[Any] | str, relative_to: str = "risk") -> 
     if isinstance(solver, str):
         known = SOLVERS | RULES
         if solver not in known:
-            raise ValueError(
-                f"Unknown solver {solver!r}: choose 'auto' or one of {', '.join(map(repr, known))}."
-            )
+            raise UnknownNameError("solver", solver, ["auto", *known])
         solver = known[solver]
     if not isinstance(solver, Solver):
         raise ParameterError("solver", solver, "'auto', a name or a Solver object")

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from nearline._records.refused import UnknownNameError
 from nearline.losses.embedding._base import EmbeddingLoss, PairLoss, ProxyLoss
 from nearline.losses.embedding.circle import Circle
 from nearline.losses.embedding.lifted import LiftedStructured
@@ -20,9 +21,8 @@ def as_embedding_loss(loss: Any) -> EmbeddingLoss:
         return loss
     if isinstance(loss, str) and loss in EMBEDDING_LOSSES:
         return EMBEDDING_LOSSES[loss]
-    raise ValueError(
-        f"Unknown embedding loss {loss!r}: choose among {', '.join(map(repr, EMBEDDING_LOSSES))}, or give an object, such "
-        "as Triplet(margin=0.5)."
+    raise UnknownNameError(
+        "loss", loss, EMBEDDING_LOSSES, "or give an object, such as Triplet(margin=0.5)", "embedding loss"
     )
 
 

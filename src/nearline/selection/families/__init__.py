@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from nearline._records.refused import UnknownNameError
 from nearline._records.words import worded
 from nearline.estimators import (
     LeastSquaresClassifier,
@@ -92,7 +93,7 @@ def families(
     Own ones join in any case, unless ``include`` names some of them: then these.
     """
     if preset not in PRESETS:
-        raise ValueError(f"Unknown preset {preset!r}: choose among {', '.join(map(repr, PRESETS))}.")
+        raise UnknownNameError("preset", preset, PRESETS)
     listed = {**FAMILIES, **{family.name: family for family in THOROUGH}}
     taken = sorted(set(own or {}) & set(listed))
     if taken:

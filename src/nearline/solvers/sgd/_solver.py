@@ -9,7 +9,7 @@ import numpy as np
 from nearline._arrays.design import Array, Design, as_design, contiguous
 from nearline._arrays.targets import checked_targets
 from nearline._records.kept import Flag, OneOf, OrNone, Real, Whole, kept
-from nearline._records.refused import ParameterError
+from nearline._records.refused import ParameterError, UnknownNameError
 from nearline.losses import LOSSES, Loss
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk import Risk, named
@@ -118,8 +118,7 @@ class SGD(Solver):
 
     def __post_init__(self) -> None:
         if self.schedule not in ("auto", *SCHEDULES):
-            names = ", ".join(map(repr, ("auto", *SCHEDULES)))
-            raise ValueError(f"Unknown schedule {self.schedule!r}: choose one of {names}.")
+            raise UnknownNameError("schedule", self.schedule, ("auto", *SCHEDULES))
         if self.eta is not None:
             check_eta(self.eta, 0.0)
         if self.decay is not None and not 0 <= self.decay < np.inf:
