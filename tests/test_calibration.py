@@ -445,13 +445,13 @@ def test_gram_matrices(weighted):
 
 def test_fits_of_many_rows_end_where_rounding_hides_the_rest(monkeypatch):
     """Steps that gain less than the loss can show were halved 34 times, in each of 100 rounds."""
-    from nearline.selection import calibrators
+    from nearline.solvers import platt
 
     rng = np.random.default_rng(0)
     scores = 1e3 * rng.normal(size=200_000)
     codes = (scores + 900 * rng.normal(size=len(scores)) > 0).astype(int)
-    looks, look = [], calibrators.checkpoint
-    monkeypatch.setattr(calibrators, "checkpoint", lambda: looks.append(1) or look())
+    looks, look = [], platt.checkpoint
+    monkeypatch.setattr(platt, "checkpoint", lambda: looks.append(1) or look())
     Sigmoid.fit(scores, codes)
     assert 3 <= len(looks) < 15
 

@@ -6,15 +6,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, logit, softmax
+from scipy.special import expit, softmax
 from sklearn.isotonic import IsotonicRegression
 
 from nearline._arrays.design import Array
 from nearline._parallel.stopping import checkpoint
 from nearline._records.kept import ListOf, Numbers, Real, kept, require
+from nearline.solvers.platt import certainty, platt
 
 # Bounds of score range / temperature: between them lie probabilities from nearly equal to nearly 0 and 1.
-SMALLEST_GAIN = 1e-14  # of the loss: a Newton step that promises less ends the fit
 FLATTEST, SHARPEST = 1e-4, 1e4
 
 
@@ -96,8 +96,8 @@ class Sigmoid:
     def fit(cls, scores: Any, codes: Any, weights: Any = None) -> Self:
         """From scores (n,) or (n, K) of rows that were not trained on, class numbers (n,) and weights (n,) or None."""
         S, codes, w = _checked(scores, codes, weights)
-        lines = [_platt(f, is_own, w) for f, is_own in _each_against_the_rest(S, codes)]
-        return cls(np.array([a for a, _ in lines]), np.array([b for _, b in lines]))
+        F, own = (np.stack(one) for one in zip(*_each_against_the_rest(S, codes)))
+        return cls(*platt(F, own, np.broadcast_to(w, F.shape)))
 
     def probabilities(self, scores: Any) -> Array:
         """Class probabilities (n, K)."""
@@ -140,7 +140,7 @@ class Isotonic:
         S, codes, w = _checked(scores, codes, weights)
         points, values = [], []
         for f, is_own in _each_against_the_rest(S, codes):
-            low, high = _certainty(is_own, w)
+            low, high = certainty(is_own, w)
             steps = IsotonicRegression(y_min=low, y_max=high).fit(f, is_own, w)
             points.append(steps.X_thresholds_)
             values.append(steps.y_thresholds_)
@@ -192,42 +192,6 @@ def _shared(p: Array) -> Array:
         return np.column_stack([1.0 - p[:, 0], p[:, 0]])
     total = p.sum(axis=1, keepdims=True)
     return np.divide(p, total, out=np.full_like(p, 1.0 / p.shape[1]), where=total > 0)
-
-
-def _certainty(is_own: Array, w: Array) -> tuple[float, float]:
-    """How small and how large a probability so many rows can speak for: 1 / (N0 + 2) and (N1 + 1) / (N1 + 2)."""
-    own, rest = float(w[is_own].sum()), float(w[~is_own].sum())
-    return 1.0 / (rest + 2.0), (own + 1.0) / (own + 2.0)
-
-
-def _platt(f: Array, is_own: Array, w: Array) -> tuple[float, float]:
-    """Slope and offset of Platt's sigmoid, by Newton's method with step halving on the standardized score."""
-    center, spread = float(f.mean()), float(f.std()) or 1.0
-    Z = np.column_stack([(f - center) / spread, np.ones(len(f))])
-    low, high = _certainty(is_own, w)
-    targets = np.where(is_own, high, low)
-
-    def loss(line: Array) -> float:
-        margin = Z @ line
-        return float(w @ (np.logaddexp(0.0, margin) - targets * margin))
-
-    line = np.array([0.0, float(logit(w @ targets / w.sum()))])
-    for _ in range(100):
-        checkpoint()
-        p = expit(Z @ line)
-        gradient = Z.T @ (w * (p - targets))
-        if np.abs(gradient).max() <= 1e-10 * w.sum():
-            break
-        # The small ridge serves scores that are all alike.
-        hessian = (Z * (w * p * (1.0 - p))[:, None]).T @ Z + 1e-12 * w.sum() * np.eye(2)
-        step = np.linalg.solve(hessian, gradient)
-        size, before = 1.0, loss(line)
-        if gradient @ step <= SMALLEST_GAIN * before:  # of many rows rounding hides the rest
-            break
-        while loss(line - size * step) > before - 1e-4 * size * (gradient @ step) and size > 1e-10:
-            size /= 2.0
-        line = line - size * step
-    return float(line[0] / spread), float(line[1] - line[0] * center / spread)
 
 
 def _checked(scores: Any, codes: Any, weights: Any) -> tuple[Array, Array, Array]:
