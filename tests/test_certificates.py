@@ -279,3 +279,20 @@ def test_the_bias_is_chosen_anew_where_the_loss_has_kinks():
         found = with_searched_bias(risk, risk.scored(moved))
         assert found.value <= solution.value * (1 + 1e-4)
         assert found.value == pytest.approx(risk.value(found.params), rel=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_support_of_equal_rows(sparse):
+    """Of equal rows the hinge needs the first ones; the squared hinge needs each one inside the margin, equal or not."""
+    X, y = tiny_problem(2, n=60)
+    X, y = np.repeat(X, 3, axis=0), np.repeat(y, 3)
+    rows = csr_matrix(X) if sparse else X
+    squared = LinearSVM(0.05, "squared-hinge", tol=1e-10).fit(rows, y)
+    margins = np.where(y == squared.classes_[1], 1.0, -1.0) * squared.decision_function(rows)
+    sure = np.abs(margins - 1.0) > 1e-4
+    inside = np.isin(np.arange(len(y)), squared.support_)
+    np.testing.assert_array_equal(inside[sure], margins[sure] < 1.0)
+    hinge = LinearSVM(0.05, "hinge", tol=1e-10).fit(rows, y)
+    first = np.isin(np.arange(len(y)), hinge.support_).reshape(-1, 3)
+    assert (np.diff(first.astype(int), axis=1) <= 0).all()
+    assert set(first.sum(axis=1)) >= {0, 3}

@@ -242,7 +242,9 @@ def test_geometry_follows_the_data():
     assert isinstance(choose_geometry(Risk(text, labels, loss="hinge", alpha=1e-4), 0), Scaled)
 
 
-@pytest.mark.parametrize("make", [lambda: tiny_problem(2)[0], lambda: wide_text()[0]], ids=["dense", "text"])
+@pytest.mark.parametrize(
+    "make", [lambda: tiny_problem(2)[0], lambda: wide_text(3100)[0]], ids=["dense", "text"]
+)
 def test_maps_of_the_geometry(make):
     """T <-> W, and the pull and gap of a distance, against H written out."""
     X = make()
@@ -261,6 +263,17 @@ def test_maps_of_the_geometry(make):
         else geometry.factor @ geometry.factor.T - risk.l2 * identity
     )
     np.testing.assert_allclose(geometry.outer_gap(T), [0.5 / risk.l2 * float(((W @ H) ** 2).sum())])
+
+
+def test_sparse_rows_that_hardly_meet_have_no_center():
+    """Fewer rows than features at a small alpha: few sweeps, where a center would keep the duals from their ends."""
+    X, targets = wide_text()
+    risk = Risk(X, targets % 2, loss="hinge", alpha=1.0 / X.shape[0])
+    assert not choose_geometry(risk, 0).proximal
+    ages = []
+    solution = minimize(risk, NAME, tol=1e-5, callback=lambda n, state: ages.append(int(state.ages[0])))
+    assert solution.converged
+    assert ages[-1] < 300
 
 
 def test_ill_conditioned_dense_data_take_few_sweeps():

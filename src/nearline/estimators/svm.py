@@ -176,7 +176,7 @@ class LinearSVM(LinearClassifier):
         duals = solution.duals
         if duals is None:
             duals = risk.loss.value_and_gradient(scores, risk.targets)[1]
-        elif not risk.loss.joint:
+        elif not (risk.loss.joint or risk.loss.smooth):
             duals = _fewest(risk, duals)
         used = risk.weights > 0
         self.support_ = np.flatnonzero((np.abs(duals) > ZERO).any(axis=1) & used)
@@ -223,12 +223,13 @@ def _fewest(risk: Risk, duals: Array) -> Array:
     """Duals of the same W in which, of equal rows of a class, the first ones carry all that they can.
 
     Equal rows may share their duals u_i in any way that keeps sum_i s_i u_i, and the hinge bounds each by |u_i| <= 1:
-    which of them a solver chooses is an accident.
+    which of them a solver chooses is an accident. Losses without a kink choose themselves.
     """
     duals = duals.copy()
     for column in duals.T:
         groups: dict[tuple[bool, bytes], list[int]] = {}
-        for i in np.flatnonzero((np.abs(column) > ZERO) & (np.abs(column) < 1.0 - ZERO)).tolist():
+        inside = np.flatnonzero((np.abs(column) > ZERO) & (np.abs(column) < 1.0 - ZERO))
+        for i in inside[_may_be_equal(risk.X[inside])].tolist():
             groups.setdefault((bool(column[i] > 0), _bytes_of(risk.X[i])), []).append(i)
         for (positive, _), rows in groups.items():
             mass = float(risk.weights[rows] @ np.abs(column[rows]))
@@ -237,6 +238,18 @@ def _fewest(risk: Risk, duals: Array) -> Array:
                 column[i] = (share if positive else -share) if share > ZERO else 0.0
                 mass -= share * risk.weights[i]
     return duals
+
+
+def _may_be_equal(X: Design) -> Array:
+    """Which rows have another one beside them in a random direction, but for rounding: of all others none is equal."""
+    direction = np.random.default_rng(0).uniform(1.0, 2.0, X.shape[1])
+    places = np.asarray(X @ direction, dtype=np.float64)
+    rounding = 1e-5 * np.asarray(abs(X) @ direction, dtype=np.float64)
+    order = np.argsort(places, kind="stable")
+    near = np.diff(places[order]) <= rounding[order][1:]
+    found = np.zeros(len(places), dtype=bool)
+    found[order[1:][near]] = found[order[:-1][near]] = True
+    return found
 
 
 def _bytes_of(row: Any) -> bytes:

@@ -53,11 +53,18 @@ def _squares(rows: tuple[Array, ...], n_rows: int) -> Array:
 
 
 def _scale(risk: Risk, squares: Array, n_used: int, reach: float) -> dict[str, Any]:
-    """kappa that brings the rows' curvature down to what sweeps are good at; none where alpha is enough."""
+    """kappa that brings the rows' curvature down to what sweeps are good at; none where alpha is enough.
+
+    And none where sparse rows are fewer than features: they hardly meet, a sweep moves each of them nearly to its end
+    whatever their curvature, and a center would only hold them back. There the bias may go as far as the root of how
+    far scores can be apart, |x|^2 / alpha: of 50 problems with texts it took the fewest sweeps on nearly all.
+    """
     curvature = float(squares.mean()) / (risk.l2 * n_used)
     target = reach * CURVATURE
-    kappa = risk.l2 * (curvature / target - 1.0) if curvature > 2.0 * target else 0.0
-    bias_reach = reach * _bias_reach(curvature * n_used, n_used)
+    apart = risk.sparse and risk.n_rows <= risk.n_features
+    kappa = risk.l2 * (curvature / target - 1.0) if curvature > 2.0 * target and not apart else 0.0
+    spread = curvature * n_used
+    bias_reach = reach * (min(1.5 * spread**0.5, n_used) if apart else _bias_reach(spread, n_used))
     return {
         "alpha": risk.l2,
         "kappa": kappa,
