@@ -220,7 +220,7 @@ class _Told:
 
 
 def _fewest(risk: Risk, duals: Array) -> Array:
-    """Duals of the same W in which, of equal rows of a class, the first ones carry all that they can.
+    """Duals of the same W in which, of equal rows of a class, as few as can carry them all.
 
     Equal rows may share their duals u_i in any way that keeps sum_i s_i u_i, and the hinge bounds each by |u_i| <= 1:
     which of them a solver chooses is an accident. Losses without a kink choose themselves.
