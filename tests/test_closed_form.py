@@ -13,8 +13,9 @@ import oracle_ridge as oracle
 from conftest import tiny_problem
 from nearline import LOSSES, ElasticNet, Params, RidgeFactorization, Risk, _core, minimize
 from nearline._parallel import tiles
-from nearline.losses import one_hot
+from nearline.losses import Squared, one_hot
 from nearline.solvers import SOLVERS, closed_form
+from nearline.solvers._goal import Goal
 
 SHAPES = [(30, 4), (7, 12), (9, 9), (3, 2), (2, 5)]
 ALPHAS = [0.0, 1e-9, 1e-3, 1.0]
@@ -54,6 +55,28 @@ def test_solutions_are_those_of_the_textbook(shape, deficient, bias):
             )  # of the reference: nothing but the penalty holds W
             assert relative(params.W, W) < tolerance, (weights, alpha)
             assert relative(params.b, b) < tolerance, (weights, alpha)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_gap_of_any_weights_is_primal_less_dual(sparse, bias):
+    """P - D by the definition: the squared loss has loss*(u) = u.t + |u|^2 / 2, the penalty |V|^2 / (2 alpha)."""
+    rng = np.random.default_rng(3)
+    X, targets = tiny_problem(3, n=40, d=4)
+    weights, alpha = rng.random(40) + 0.1, 0.05
+    risk = Risk(csr_matrix(X) if sparse else X, targets, weights, loss="squared", alpha=alpha, bias=bias)
+    start = Params.of(rng.normal(size=(3, 4)), np.zeros(3))
+    state = SOLVERS["closed-form"].start(risk, start, Goal(1e-4))
+    codes, total = Squared().codes(targets, 3), weights.sum()
+    W, b = state.point.params.W, state.point.params.b
+    u = X @ W.T + b - codes
+    if bias:
+        u -= weights @ u / total
+    primal = weights @ ((X @ W.T + b - codes) ** 2).sum(axis=1) / (2 * total) + alpha / 2 * (W**2).sum()
+    V = (weights[:, None] * u).T @ X / total
+    dual = -weights @ (u * codes + u**2 / 2).sum(axis=1) / total - (V**2).sum() / (2 * alpha)
+    assert state.point.value == pytest.approx(primal, rel=1e-12)
+    assert state.gap == pytest.approx(primal - dual, rel=1e-9)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -69,9 +69,12 @@ class Certifier:
 
     def _gap_reached(self, state: State) -> bool:
         risk, goal = self.risk.exact, self.goal
-        given = risk.scored(state.point.params) if self.rounds else state.point
-        point, gap = risk.certify(given, state.duals, goal.allowed(given.value))
-        assert gap is not None
+        if state.gap is None:
+            given = risk.scored(state.point.params) if self.rounds else state.point
+            point, gap = risk.certify(given, state.duals, goal.allowed(given.value))
+            assert gap is not None
+        else:
+            given, point, gap = state.point, state.point, state.gap
         bound, reached = point.value - gap, gap <= goal.allowed(point.value)
         # A better b is taken only where it ends the fit: else the solver's own point is what was reached.
         self.point = point if reached else given

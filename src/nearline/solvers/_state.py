@@ -49,6 +49,7 @@ class State:
     duals: Array | None = None
     stuck: bool = False  # no further progress in this precision
     estimate: float | None = None  # the solver's own guess of P - D, where it has one for free
+    gap: float | None = None  # P - D at the point, where the solver has it in closed form
     fresh: bool = (
         True  # whether the point's scores were computed from its parameters, not updated along the way
     )

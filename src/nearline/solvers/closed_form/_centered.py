@@ -15,6 +15,7 @@ from nearline._parallel.tiles import groups, map_tiles, slices, steps
 from nearline.risk.params import Params
 from nearline.solvers.closed_form._moments import Moments, symmetric
 
+CACHED = 1 << 17  # numbers of rows, codes and scores that a pass has in its hands at once
 TILE = 1 << 20  # numbers in a tile: some megabytes, so that few are in flight and BLAS is still efficient
 GRAM_BUDGET = 1 << 28  # bytes of partial Gram matrices
 SAMPLE = 512  # rows that tell roughly where the mean is
@@ -39,13 +40,17 @@ class Centered:
         self.root = np.sqrt(weights)
         self.unweighted = bool((weights == 1.0).all())
         self.target_mean = weights @ codes / self.total if bias else np.zeros(codes.shape[1])
-        self.T = self.root[:, None] * (codes - self.target_mean)
         self.primal = self.n_features < self.n_rows  # whether the features' Gram matrix is the smaller one
         # Many columns still need some rows a tile, or the product of a tile is all memory traffic.
         self.tile_rows = max(256, TILE // max(1, self.n_features))
         self.row_tiles = slices(self.n_rows, self.tile_rows)
         self.tile_columns = max(256, TILE // max(1, self.n_rows))
-        self.near_mean = self._near_mean()
+
+    @cached_property
+    def T(self) -> Array:
+        """sqrt(s) (codes - mean), (n, K)."""
+        centered = self.codes - self.target_mean
+        return centered if self.unweighted else np.multiply(centered, self.root[:, None], out=centered)
 
     def subset(self, rows: Array) -> "Centered":
         """The same problem on some rows."""
@@ -53,7 +58,8 @@ class Centered:
 
     # -- means ------------------------------------------------------------------------------------------------
 
-    def _near_mean(self) -> Array:
+    @cached_property
+    def near_mean(self) -> Array:
         """A vector near the mean, from some rows. It equals a constant column exactly, whatever its size."""
         if not self.bias:
             return np.zeros(self.n_features)
@@ -70,7 +76,7 @@ class Centered:
         if not self.bias:
             return np.zeros(self.n_features)
         if is_sparse(self.X):
-            return np.asarray(self.weights @ self.X, dtype=np.float64).ravel() / self.total - self.near_mean
+            return self.mean - self.near_mean
         work = 4.0 * self.n_rows * self.n_features
         sums = map_tiles(
             lambda rows: self.weights[rows] @ less(self.X[rows], self.near_mean), self.row_tiles, work=work
@@ -80,12 +86,31 @@ class Centered:
     @cached_property
     def mean(self) -> Array:
         """Weighted mean of the rows, rounded to float64."""
+        if self.bias and is_sparse(self.X):
+            return np.asarray(self.weights @ self.X, dtype=np.float64).ravel() / self.total
         return np.asarray(self.near_mean + self.shift)
 
     @cached_property
     def mean_rest(self) -> Array:
-        """What rounding took from ``mean``."""
+        """What rounding took from ``mean``; of sparse rows it is not known."""
+        if is_sparse(self.X):
+            return np.zeros(self.n_features)
         return np.asarray((self.near_mean - self.mean) + self.shift)
+
+    @cached_property
+    def squares(self) -> Array:
+        """sum_i s_i (x_ij - mean_j)^2 (D,), good enough to scale by."""
+        if not is_sparse(self.X):
+            work = 4.0 * self.n_rows * self.n_features
+            sums = map_tiles(
+                lambda rows: (self.weighted_rows(rows) ** 2).sum(axis=0), self.row_tiles, work=work
+            )
+            return np.asarray(sum(sums))
+        entries = np.square(self.X.data, dtype=np.float64)
+        if not self.unweighted:
+            entries *= np.repeat(self.weights, np.diff(self.X.indptr))
+        moments = np.bincount(self.X.indices, weights=entries, minlength=self.n_features)
+        return np.maximum(moments - self.total * self.mean**2, 0.0)
 
     def weighted_rows(self, rows: slice | Array, *, near: bool = False) -> Array:
         """Some rows of Z, to all digits; ``near``: about ``near_mean`` instead."""
@@ -193,21 +218,32 @@ class Centered:
 
     # -- products ---------------------------------------------------------------------------------------------
 
-    def fit_of(self, W: Array) -> tuple[Array, Array]:
-        """Scores W (x_i - mean) + target mean (n, K), and sum_i s_i (t_i - score_i) (x_i - mean)^T (K, D): one pass."""
+    def fit_of(self, W: Array) -> tuple[Array, Array, Array, float]:
+        """One pass: what the data say of W.
+
+        Scores W (x_i - mean) + target mean (n, K), and with residuals r_i = t_i - score_i the sums of s_i r_i
+        (x_i - mean)^T (K, D), of s_i r_i (K,) and of s_i |r_i|^2.
+        """
         if is_sparse(self.X):
             scores = self.X @ W.T + (self._level(W) - W @ self.mean)
-            return scores, self._sparse_back(self.weights[:, None] * (self.codes - scores))
+            residuals = self.codes - scores
+            A = residuals if self.unweighted else self.weights[:, None] * residuals
+            return scores, self._sparse_back(A), A.sum(axis=0), float(np.vdot(A, residuals))
 
         mean, level = self.mean, self._level(W)
+        scores = np.empty((self.n_rows, self.n_outputs))
 
-        def both(tile: slice) -> tuple[Array, Array]:
+        def pass_over(tile: slice) -> tuple[Array, Array, float]:
             Z = less(self.X[tile], mean)
-            scores = Z @ W.T + level
-            return scores, (self.weights[tile, None] * (self.codes[tile] - scores)).T @ Z
+            scores[tile] = fitted = Z @ W.T + level
+            residuals = np.subtract(self.codes[tile], fitted, out=fitted)
+            A = residuals if self.unweighted else self.weights[tile, None] * residuals
+            return A.T @ Z, A.sum(axis=0), float(np.vdot(A, residuals))
 
-        parts = map_tiles(both, self.row_tiles, work=4.0 * self.n_rows * W.size)
-        return np.vstack([scores for scores, _ in parts]), np.asarray(sum(back for _, back in parts))
+        tiles = slices(self.n_rows, max(256, CACHED // (self.n_features + 3 * self.n_outputs)))
+        parts = map_tiles(pass_over, tiles, work=4.0 * self.n_rows * W.size)
+        back, sums, squares = (sum(column) for column in zip(*parts, strict=True))
+        return scores, np.asarray(back), np.asarray(sums), float(squares)
 
     def back_product(self, A: Array) -> Array:
         """A^T Z (K, D) for A of shape (n, K)."""

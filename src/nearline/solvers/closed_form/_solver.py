@@ -20,6 +20,7 @@ from nearline.solvers.first_order import needs_gradient
 
 SOLVABLE = 1e-10  # reciprocal condition number down to which refinement makes a Cholesky solution exact
 REFINEMENTS = 3  # at most; each gains about as many digits as the factorization has
+UNEQUAL = 1.0  # deviation of the features' curvatures, over their mean, from which on they are scaled
 SPARSE_SLOWNESS = 2000  # sparse iterations cost this many dense operations for each entry and output
 
 
@@ -43,6 +44,11 @@ class ClosedForm(Solver):
     name: ClassVar[str] = "closed-form"
     max_iter: int = 20_000
 
+    @property
+    def caution(self) -> float:
+        """Two or three iterations more leave nothing that another solver could find."""
+        return 0.1
+
     def refuses(self, risk: Risk) -> str | None:
         reason = needs_gradient(risk, self.name) or needs_elastic(risk, self.name)
         if reason is None and not risk.loss.own.least_squares:
@@ -55,18 +61,23 @@ class ClosedForm(Solver):
     def start(self, risk: Risk, params: Params, goal: Goal) -> ClosedFormState:
         codes = Squared().codes(risk.targets, risk.n_outputs)
         design = Centered(risk.X, codes, risk.weights, risk.bias)
-        # The best constant is where the certificate's unit is measured, so a start from zero costs no pass of its own.
-        point = _point(risk, design, Fit.of(design, params.W)) if params.flat.any() else risk.null_point
-        return ClosedFormState(point, design=design)
+        if params.flat.any():
+            fit = Fit.of(design, params.W)
+            return ClosedFormState(_point(risk, design, fit), gap=_gap(risk, design, fit), design=design)
+        # The best constant is where the certificate's unit is measured, so a start from zero costs no pass of its own;
+        # and the step costs less than to look whether it pays.
+        return ClosedFormState(risk.null_point, estimate=np.inf, design=design)
 
     def step(self, risk: Risk, state: State) -> State:
         assert isinstance(state, ClosedFormState)
         if state.krylov is None and fits(risk):
             fit = solve(state.design, risk.l2 * risk.total_weight)
-            state.point, state.stuck = _point(risk, state.design, fit), True
+            state.point, state.gap = _point(risk, state.design, fit), _gap(risk, state.design, fit)
+            state.stuck = True
             return state
         if state.krylov is None:
             state.krylov = LeastSquaresCG(risk, state.design, state.point.params.W)
+            state.gap = state.estimate = None
         state.krylov.advance()
         state.point, state.stuck = state.krylov.point(), state.krylov.exhausted
         return state
@@ -84,11 +95,13 @@ def fits(risk: Risk) -> bool:
 
 @dataclass(frozen=True)
 class Fit:
-    """Weights and what the data say of them: scores (n, K) and sum_i s_i (t_i - score_i) (x_i - mean)^T (K, D)."""
+    """Weights and what the data say of them; of residuals t_i - score_i: weighted sums over the rows."""
 
     W: Array
-    scores: Array
-    remainder: Array
+    scores: Array  # (n, K)
+    remainder: Array  # of residuals times (x_i - mean)^T, (K, D)
+    residuals: Array  # (K,)
+    squares: float
 
     @classmethod
     def of(cls, design: Centered, W: Array) -> "Fit":
@@ -143,27 +156,42 @@ def negligible(correction: Array, solution: Array) -> bool:
 
 def _point(risk: Risk, design: Centered, fit: Fit) -> Point:
     """The risk at W and its best b, from centered rows in float64: right for offsets where X W + b would cancel."""
-    residuals = fit.scores - design.codes
     params = design.params(fit.W)
     gradient = params.like(np.empty_like(params.flat))
-    gradient.b[:] = design.weights @ residuals / design.total if risk.bias else 0.0
+    gradient.b[:] = -fit.residuals / design.total if risk.bias else 0.0
     gradient.W[...] = np.outer(gradient.b, design.mean) - fit.remainder / design.total + risk.l2 * fit.W
-    data_loss = 0.5 * float(design.weights @ (residuals * residuals).sum(axis=1)) / design.total
+    data_loss = 0.5 * fit.squares / design.total
     penalty = 0.5 * risk.l2 * float(np.vdot(fit.W, fit.W))
     return Point(params, fit.scores.astype(risk.X.dtype, copy=False), data_loss, penalty, gradient)
+
+
+def _gap(risk: Risk, design: Centered, fit: Fit) -> float | None:
+    """P - D at W and its best b, with the residuals less their mean r as duals: the distance of two quadratics.
+
+    The conjugate of each row's loss is |r|^2 / 2 short of equality, the penalty's |g|^2 / (2 alpha), where g is the
+    gradient on centered rows, of which W would be the minimizer if it were 0.
+    """
+    if risk.l2 == 0:
+        return None
+    g = risk.l2 * fit.W - fit.remainder / design.total
+    r = fit.residuals / design.total if risk.bias else np.zeros(1)
+    return float(np.vdot(g, g)) / (2.0 * risk.l2) + 0.5 * float(r @ r)
 
 
 class LeastSquaresCG:
     """Conjugate gradients on the normal equations of centered rows, one system for each output, all in one product.
 
-    Rows are centered without being touched: Z p = X p - mean.p. With a penalty, features are scaled to unit curvature;
-    without one they are not, so that from W = 0 the iteration tends to the solution of least |W|.
+    Rows are centered without being touched: Z p = X p - mean.p. With a penalty, features of very unequal curvature are
+    brought nearer to one; others are not scaled, nor any without a penalty: so the iteration stays in the span of the
+    rows, where the system is better conditioned, and from W = 0 tends to the solution of least |W|.
     """
 
     def __init__(self, risk: Risk, design: Centered, W: Array) -> None:
         self.risk, self.design, self.lam = risk, design, risk.l2 * risk.total_weight
-        curvature = risk.passes.column_moments[1] ** 2 * design.total + self.lam
-        self.inverse = (1.0 / curvature if self.lam > 0 else np.ones_like(curvature))[:, None]
+        curvature = design.squares + self.lam
+        mean, deviation = float(curvature.mean()), float(curvature.std())
+        unequal = self.lam > 0 and deviation > UNEQUAL * mean
+        self.inverse = 1.0 / (curvature + 4.0 * mean)[:, None] if unequal else np.ones((len(curvature), 1))
         self.W = np.array(W.T, dtype=np.float64, order="C")  # (D, K), as are p and g
         self.residuals = design.codes - design.target_mean - self._times(self.W)
         self.floor = 4.0 * float(np.finfo(risk.X.dtype).eps)
