@@ -64,7 +64,8 @@ def test_the_gap_of_any_weights_is_primal_less_dual(sparse, bias):
     rng = np.random.default_rng(3)
     X, targets = tiny_problem(3, n=40, d=4)
     weights, alpha = rng.random(40) + 0.1, 0.05
-    risk = Risk(csr_matrix(X) if sparse else X, targets, weights, loss="squared", alpha=alpha, bias=bias)
+    rows = csr_matrix(X) if sparse else X
+    risk = Risk(rows, targets, weights=weights, loss="squared", alpha=alpha, bias=bias)
     start = Params.of(rng.normal(size=(3, 4)), np.zeros(3))
     state = SOLVERS["closed-form"].start(risk, start, Goal(1e-4))
     codes, total = Squared().codes(targets, 3), weights.sum()
