@@ -205,7 +205,7 @@ def test_separators_separate_and_the_bold_one_is_the_widest():
 @pytest.mark.parametrize("name", MODELS)
 def test_models_by_name(name):
     takes = MODELS[name][1]
-    given = {key: {"k": 3, "metric": "l1", "alpha": 0.1}[key] for key in takes}
+    given = {key: {"k": 3, "metric": "l1", "alpha": 0.1, "kernel": "rbf:0.5"}[key] for key in takes}
     model, title = model_of(name, "knn", 150, **given)
     assert title.startswith(name)
     assert model.fit(X, Y).score(X, Y) > 0.6
@@ -218,7 +218,7 @@ def test_settings_that_do_not_belong_are_said():
         model_of("logistc", "knn", 150)
     with pytest.raises(ValueError, match="smaller k"):
         model_of("knn", "knn", 2, k=3)
-    with pytest.raises(ValueError, match="has no k: it takes no settings"):
+    with pytest.raises(ValueError, match="has no k: it takes losses, natural"):
         plots.PICTURES["losses"](k=3)
 
 

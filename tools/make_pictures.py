@@ -8,6 +8,7 @@ matplotlib.use("Agg")
 
 import numpy as np
 
+from nearline.cli._plot import option
 from nearline.plots import PICTURES
 from nearline.plots.style import pyplot
 
@@ -63,12 +64,17 @@ yours, in the units and with the names of its columns. `nearline plot --list` na
 color vision; lines also by their dashes, classes by their marks and regions by their edges, so that a picture printed in gray
 says the same.
 
-Many pictures take what a slide says: `--model` (knn, centroid, logistic, svm, least-squares, sparsemax, perceptron, lda,
-gaussian-nb, kernel-svm, kernel-logistic, one-vs-rest, one-vs-one), `--k`, `--metric`, `--alpha` and `--proba`:
+Pictures take what a slide says; `nearline plot NAME --list` says which of it. Models are knn, centroid, logistic, svm,
+least-squares, sparsemax, perceptron, lda, gaussian-nb, kernel-svm, kernel-logistic, one-vs-rest and one-vs-one. What has
+parameters of its own is one word with colons: `lq:3`, `rbf:0.1`, `polynomial:3`, `elastic-net:0.2`, `triplet:0.5`. So it is
+in Python: `KNeighborsClassifier(metric="lq:3")` is `KNeighborsClassifier(metric=Lq(3))`.
 
 ```
-nearline plot regions iris.csv --target species --columns petal_length,petal_width --model knn --k 3 --metric l1
+nearline plot regions iris.csv --target species --columns petal_length,petal_width --model knn --k 3 --metric lq:3
 nearline plot voronoi iris.csv --target species --columns petal_length,petal_width --metric l1
+nearline plot descent --loss squared-hinge --solvers gradient-descent,newton --start=-2,1 --steps 10
+nearline plot confusion iris.csv --target species --include k-NN
+nearline plot losses --losses hinge,logistic --natural
 ```
 
 `compare_regions` has any models side by side, with what votes leave open hatched:
@@ -97,7 +103,7 @@ def page() -> str:
     parts = [HEAD]
     for name, picture in PICTURES.items():
         about = picture.about[0].upper() + picture.about[1:]
-        settings = f" It takes {', '.join(f'`--{key}`' for key in picture.takes)}." if picture.takes else ""
+        settings = f" It takes {', '.join(f'`{option(key)}`' for key in picture.takes)}."
         said = f"{about}: `nearline plot {name}`, or `{CALLS[name]}` of `nearline.plots`.{settings}"
         parts.append(f"## {name}\n\n{said}\n\n![{name}](img/pictures/{name}.png)\n")
     return "\n".join(parts)

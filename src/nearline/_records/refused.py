@@ -14,13 +14,17 @@ OPTIONS = {
     "ks": "--ks",
     "loss": "--loss",
     "metrics": "--metric",
+    "outliers": "--outliers",
     "pos_label": "--positive",
     "preset": "--preset",
     "random_state": "--random-state",
     "regularizer": "--regularizer",
     "scoring": "--scoring",
+    "starts": "--starts",
+    "steps": "--steps",
     "test": "--test",
     "time_limit": "--time-limit",
+    "top": "--top",
     "weights": "--weights",
 }
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from nearline.cli._drawn import fact, plot
 from nearline.cli._embedded import probe, transfer
 from nearline.cli._options import (
     AsJson,
@@ -13,7 +14,6 @@ from nearline.cli._options import (
     Columns,
     Data,
     Drop,
-    Force,
     Labels,
     ModelFile,
     NumberOfFolds,
@@ -242,50 +242,10 @@ app.command(
 )(transfer)
 
 
-@app.command(
+app.command(
     epilog="Example:  nearline plot regions iris.csv --target species --columns petal_length,petal_width --model knn --k 3"
-)
-def plot(
-    name: Annotated[str | None, typer.Argument(help="which picture")] = None,
-    data: Annotated[Path | None, typer.Argument(help="as for 'try' (default: shipped data)")] = None,
-    target: Target = None,
-    labels: Labels = None,
-    columns: Columns = None,
-    drop: Drop = None,
-    read: Read = None,
-    bins: Bins = None,
-    classes: Classes = False,
-    model: Annotated[str | None, typer.Option(help="knn, logistic, svm, perceptron, lda, ...")] = None,
-    k: Annotated[int | None, typer.Option(help="neighbors")] = None,
-    metric: Annotated[str | None, typer.Option(help="l2, l1, l-infinity, cosine, ...")] = None,
-    alpha: Annotated[float | None, typer.Option(help="strength of the penalty")] = None,
-    proba: Annotated[bool, typer.Option("--proba", help="shade by probability")] = False,
-    out: Picture = None,
-    force: Force = False,
-    list_: Annotated[bool, typer.Option("--list", help="name all pictures")] = False,
-) -> None:
-    """Draw a picture: losses, regions, margins, ROC, ... (--list)."""
-    from nearline.cli._plot import run_plot
-    from nearline.cli._reading import Reading
-
-    without_a_screen()
-    reading = Reading.of(target, labels, columns, drop, read, bins, classes)
-    settings = {"model": model, "k": k, "metric": metric, "alpha": alpha, "proba": proba}
-    run_plot(name, data, reading, out, force, list_, settings)
-
-
-@app.command(epilog="Example:  nearline fact threshold --out threshold.svg")
-def fact(
-    name: Annotated[str | None, typer.Argument(help="which fact (default: list them)")] = None,
-    out: Picture = None,
-    force: Force = False,
-    json: AsJson = False,
-) -> None:
-    """Reproduce a fact: its numbers, and its picture in a file."""
-    from nearline.cli._fact import run_fact
-
-    without_a_screen()
-    run_fact(name, out, force, json)
+)(plot)
+app.command(epilog="Example:  nearline fact threshold --out threshold.svg")(fact)
 
 
 @app.command(epilog="Example:  nearline demo --out out")

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nearline._records.habits import ours
 from nearline._records.visible import visible
 from nearline._records.words import many
 from nearline.cli._errors import UsageError, as_usage, folds_of
@@ -14,11 +13,9 @@ from nearline.cli._output import check_file, clean
 from nearline.cli._plot import check_ending, saved
 from nearline.cli._reading import Reading, names, rows_of, show
 from nearline.cli._shown import print_json
-from nearline.estimators import LinearClassifier, LogisticRegression
-from nearline.losses import LOSSES
-from nearline.neighbors.metrics import ALIASES, METRICS
-from nearline.neighbors.weights import WEIGHTS
-from nearline.regularizers import REGULARIZERS
+from nearline.neighbors.metrics import as_metric
+from nearline.neighbors.weights import as_weights
+from nearline.plots.recipes.models import margin_model
 from nearline.representations import representations
 from nearline.selection.cells import table as aligned
 from nearline.selection.edges import ROUNDS, Counts, Edge
@@ -93,13 +90,11 @@ def _check_votes(metrics: list[str], weights: list[str]) -> None:
     """Refuse names of metrics and of weights that there are not."""
     if not metrics or not weights:
         raise UsageError("--metric and --weights need a name each.")
-    for option, given, known in (
-        ("--metric", metrics, [*METRICS, *ALIASES]),
-        ("--weights", weights, [*WEIGHTS]),
-    ):
-        strange = [name for name in given if ours(name) not in known]
-        if strange:
-            raise UsageError(f"There is no {strange[0]!r} for {option}: choose among {', '.join(known)}.")
+    with as_usage():
+        for metric in metrics:
+            as_metric(metric)
+        for weighting in weights:
+            as_weights(weighting)
 
 
 def _show_sweep(result: Any, representation: str) -> None:
@@ -141,8 +136,9 @@ def run_path(
     """Cross-validate a linear model over alpha."""
     from nearline.selection.path_scores import path_scores
 
-    model, drawn = _linear(loss, regularizer), folds_of(folds)
+    drawn = folds_of(folds)
     with as_usage():
+        model = margin_model(loss, regularizer)
         grid = None if alphas is None else checked_alphas([_real(a) for a in names(alphas) or ()])
     table = reading.labeled(data)
     check_picture(out)  # what is wrong with the data is said first
@@ -210,18 +206,6 @@ def _show_edge(edge: Edge | None, option: str) -> None:
 
 def _edge_facts(edge: Edge | None) -> dict[str, Any] | None:
     return None if edge is None else {"parameter": edge.parameter, "value": edge.value, "end": edge.place}
-
-
-def _linear(loss: str, regularizer: str) -> Any:
-    loss, regularizer = ours(loss), ours(regularizer)
-    if loss not in LOSSES:
-        raise UsageError(f"There is no loss {loss!r}: choose among {', '.join(LOSSES)}.")
-    if regularizer not in REGULARIZERS:
-        raise UsageError(f"There is no regularizer {regularizer!r}: choose among {', '.join(REGULARIZERS)}.")
-    if loss == "logistic":  # of more than two classes the softmax
-        # tight, so that a row near the boundary is called as the optimum calls it
-        return LogisticRegression(regularizer=regularizer, tol=1e-6)
-    return LinearClassifier(loss=loss, regularizer=regularizer)
 
 
 def check_picture(out: Path | None) -> None:

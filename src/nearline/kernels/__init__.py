@@ -1,9 +1,10 @@
 """Kernels of vectors, strings and trees. To list one in ``KERNELS`` is to have it tested and documented."""
 
-from typing import Any
+from typing import Any, cast
 
 from nearline._records.habits import ours
 from nearline._records.refused import ParameterError
+from nearline._records.spoken import spoken
 from nearline.kernels._base import Kernel
 from nearline.kernels.algebra import Centered, Constant, Normalized, Product, Sum
 from nearline.kernels.precomputed import Precomputed
@@ -27,13 +28,17 @@ KERNELS: dict[str, Kernel] = {
 
 
 def as_kernel(kernel: Any) -> Kernel:
-    """A kernel from its name, or itself."""
+    """A kernel from its name ("rbf:0.1" is RBF(0.1)), or itself."""
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str) and ours(kernel) in KERNELS:
         return KERNELS[ours(kernel)]
+    if (said := spoken(ours(kernel), {name: type(one) for name, one in KERNELS.items()})) is not None:
+        return cast(Kernel, said)
     raise ParameterError(
-        "kernel", kernel, f"one of {', '.join(map(repr, KERNELS))} or a kernel object such as RBF(0.1)"
+        "kernel",
+        kernel,
+        f"one of {', '.join(map(repr, KERNELS))}, one with parameters such as 'rbf:0.1', or a kernel object such as RBF(0.1)",
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from nearline import _core
 from nearline._records.habits import ours
 from nearline._records.refused import UnknownNameError
+from nearline._records.spoken import spoken
 from nearline.neighbors.given import Function, PrecomputedDistances
 from nearline.neighbors.learned import Learned
 from nearline.neighbors.lengths import Euclidean, LInfinity, Lq, Manhattan, SquaredL2
@@ -36,18 +37,21 @@ def _takes_nothing(kind: type[Metric]) -> bool:
 
 METRICS: dict[str, Metric] = {kind.name: kind() for kind in METRIC_TYPES if _takes_nothing(kind)}
 ALIASES = {alias: kind.name for kind in METRIC_TYPES for alias in kind.aliases}
+BY_NAME = {kind.name: kind for kind in METRIC_TYPES}
 
 
 def as_metric(metric: Any) -> Metric:
-    """A metric by its name (scikit-learn's names too), as an object, or as a Python function."""
+    """A metric by its name (scikit-learn's names too; "lq:3" is Lq(3)), as an object, or as a Python function."""
     if isinstance(metric, Metric):
         return _trusted(metric).plain()
     name = ours(metric) if isinstance(metric, str) else None
     if name is not None and ALIASES.get(name, name) in METRICS:
         return METRICS[ALIASES.get(name, name)]
+    if (said := spoken(name, BY_NAME)) is not None:
+        return as_metric(said)
     if callable(metric) and not isinstance(metric, type):
         return Function(metric)
-    instead = "an object such as Lq(3) or Mahalanobis(M), or a function"
+    instead = "'lq:3', an object such as Lq(3) or Mahalanobis(M), or a function"
     raise UnknownNameError("metric", metric, [*METRICS, *ALIASES], instead)
 
 

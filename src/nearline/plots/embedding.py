@@ -1,44 +1,76 @@
 """Embedding losses as functions of similarities."""
 
+from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.losses.embedding import NCA, AMSoftmax, Circle, LiftedStructured, NormFace, Triplet
-from nearline.plots.style import pyplot, style
+from nearline.losses.embedding import (
+    NCA,
+    AMSoftmax,
+    Circle,
+    LiftedStructured,
+    NormFace,
+    Triplet,
+    as_embedding_loss,
+)
+from nearline.plots.style import panels, style
 
 STEPS = 121
 # an anchor, one row of its class and one of another: what differs is how the loss weighs their two cosines
 TARGETS = np.array([0, 0, 1])
+USUAL = (
+    *("triplet:0.2", "circle:5:0.25", "nca:2", "lifted-structured:1"),
+    *("normface:1", "normface:4", "normface:20"),
+    *("am-softmax:8:0", "am-softmax:8:0.2", "am-softmax:8:0.4"),
+)
+TITLES = {
+    "nca": "NCA",
+    "lifted-structured": "Lifted structured",
+    "normface": "NormFace",
+    "am-softmax": "AM-Softmax",
+}
 
 
-def plot_embedding_losses() -> Any:
-    """Six losses of an anchor, one positive and one negative row, over their two cosines; and what margin and scale do.
+def plot_embedding_losses(losses: Any = None) -> Any:
+    """Losses of an anchor, one positive and one negative row, over their two cosines; and what margin and scale do to those
+    of proxies, which share a panel of their kind.
+
+    ``losses``: names with parameters ("triplet:0.2") or objects; by default the six kinds.
 
     Examples
     --------
     >>> from nearline.plots import plot_embedding_losses
     >>> axes = plot_embedding_losses()
-    >>> axes.shape, axes[0, 0].get_title()
-    ((2, 3), 'Triplet, margin 0.2')
+    >>> len(axes), axes[0].get_title()
+    (6, 'Triplet, margin 0.2')
     """
-    figure, axes = pyplot().subplots(2, 3, figsize=(11.0, 6.6), layout="constrained")
+    chosen = [as_embedding_loss(loss) for loss in (USUAL if losses is None else losses)]
+    pairs = [loss for loss in chosen if type(loss) in SURFACES]
+    proxies = {kind: [loss for loss in chosen if type(loss) is kind] for kind in (NormFace, AMSoftmax)}
+    lines = {kind: given for kind, given in proxies.items() if given}
+    if not pairs and not lines:
+        raise ValueError("There is no loss to draw: give at least one, such as 'triplet:0.2'.")
+    drawn = panels(len(pairs) + len(lines), None, size=(3.7, 3.3), across=3)
     cosines = np.linspace(-1.0, 1.0, STEPS)
     P, N = np.meshgrid(cosines, cosines)
-    surfaces = {
-        "Triplet, margin 0.2": _triplet(P, N),
-        "Circle, gamma 5, margin 0.25": _circle(P, N),
-        "NCA, scale 2, rows of length 1": _nca(P, N),
-        "Lifted structured, margin 1": _lifted(P, N),
-    }
-    for ax, (title, values) in zip(axes.ravel(), surfaces.items()):
-        drawn = ax.contourf(P, N, values, levels=14, cmap="viridis")
-        figure.colorbar(drawn, ax=ax)
-        ax.set(xlabel="cosine with the own class", ylabel="cosine with the other", title=title)
-    _of_proxies(axes[1, 1], [NormFace(s) for s in (1.0, 4.0, 20.0)], "NormFace: the scale")
-    _of_proxies(axes[1, 2], [AMSoftmax(8.0, m) for m in (0.0, 0.2, 0.4)], "AM-Softmax, scale 8: the margin")
-    return axes
+    for ax, loss in zip(drawn, pairs):
+        values = ax.contourf(P, N, SURFACES[type(loss)](loss, P, N), levels=14, cmap="viridis")
+        ax.figure.colorbar(values, ax=ax)
+        ax.set(xlabel="cosine with the own class", ylabel="cosine with the other")
+        ax.set_title(_called(loss), fontsize="medium")
+    for ax, given in zip(drawn[len(pairs) :], lines.values()):
+        _of_proxies(ax, given)
+    return drawn
+
+
+def _called(loss: Any) -> str:
+    """Its name with its numbers."""
+    numbers = {one.name: getattr(loss, one.name) for one in fields(loss)}
+    said = [f"{name} {value:g}" for name, value in numbers.items() if type(value) in (int, float)]
+    return ", ".join([TITLES.get(loss.name, loss.name.capitalize()), *said])
 
 
 def _distance(cosine: Array) -> Array:
@@ -46,37 +78,44 @@ def _distance(cosine: Array) -> Array:
     return np.sqrt(np.maximum(0.0, 2.0 - 2.0 * cosine))
 
 
-def _triplet(P: Array, N: Array) -> Array:
-    return np.maximum(0.0, Triplet().margin + _distance(P) - _distance(N))
+def _triplet(loss: Triplet, P: Array, N: Array) -> Array:
+    return np.maximum(0.0, loss.margin + _distance(P) - _distance(N))
 
 
-def _circle(P: Array, N: Array) -> Array:
-    loss, values = Circle(5.0, 0.25), np.empty_like(P)
+def _circle(loss: Circle, P: Array, N: Array) -> Array:
+    values = np.empty_like(P)
     for i in np.ndindex(P.shape):
         S = np.array([[1.0, P[i], N[i]], [P[i], 1.0, N[i]], [N[i], N[i], 1.0]])
         values[i] = loss.of_cosines(S, TARGETS)[0]
     return values
 
 
-def _nca(P: Array, N: Array) -> Array:
-    scale = NCA(2.0).scale
-    return 1.0 / (1.0 + np.exp(scale * (_distance(N) ** 2 - _distance(P) ** 2)))
+def _nca(loss: NCA, P: Array, N: Array) -> Array:
+    return 1.0 / (1.0 + np.exp(loss.scale * (_distance(N) ** 2 - _distance(P) ** 2)))
 
 
-def _lifted(P: Array, N: Array) -> Array:
-    loss, values = LiftedStructured(), np.empty_like(P)
+def _lifted(loss: LiftedStructured, P: Array, N: Array) -> Array:
+    values = np.empty_like(P)
     for i in np.ndindex(P.shape):
         p, n = _distance(P[i]), _distance(N[i])
         values[i] = loss.of_distances(np.array([[0.0, p, n], [p, 0.0, n], [n, n, 0.0]]), TARGETS)[0]
     return values
 
 
-def _of_proxies(ax: Any, losses: list[Any], title: str) -> None:
+SURFACES: dict[type, Callable[[Any, Array, Array], Array]] = {
+    Triplet: _triplet,
+    Circle: _circle,
+    NCA: _nca,
+    LiftedStructured: _lifted,
+}
+
+
+def _of_proxies(ax: Any, losses: list[Any]) -> None:
     """A row on the arc between its own proxy and another, at right angles."""
     cosines = np.linspace(0.0, 1.0, STEPS)
     for number, loss in enumerate(losses):
         values = [loss.value([[c, np.sqrt(1.0 - c * c)]], [0], np.eye(2)) for c in cosines]
-        label = f"s = {loss.scale:g}" if isinstance(loss, NormFace) else f"m = {loss.margin:g}"
-        ax.plot(cosines, values, label=label, **style(number))
-    ax.set(xlabel="cosine with the own proxy", ylabel="loss", ylim=(-0.2, 8.0), title=title)
+        ax.plot(cosines, values, label=_called(loss).partition(", ")[2], **style(number))
+    ax.set(xlabel="cosine with the own proxy", ylabel="loss", ylim=(-0.2, 8.0))
+    ax.set_title(TITLES.get(losses[0].name, losses[0].name), fontsize="medium")
     ax.legend(fontsize="small")

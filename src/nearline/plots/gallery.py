@@ -3,11 +3,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any
 
-from nearline.plots import embedding, kernels, mathematics, results
-from nearline.plots.recipes import contests, descents, linear, planes
-from nearline.plots.regions import plot_outliers
+from nearline.plots import results
+from nearline.plots.recipes import contests, descents, formulas, linear, planes
 from nearline.plots.samples import (
     Sample,
     digits,
@@ -30,113 +30,77 @@ class Picture:
     draw: Callable[..., Any]
     shipped: Callable[[], Sample] | None = None
     options: dict[str, Any] = field(default_factory=dict)
-    takes: tuple[str, ...] = ()  # settings that may be given: model, k, metric, alpha, proba
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Settings that may be given: what a slide says, such as model, k, metric."""
+        listed = signature(self.draw).parameters.values()
+        return tuple(one.name for one in listed if one.kind is one.KEYWORD_ONLY)
 
     def __call__(self, sample: Sample | None = None, **settings: Any) -> Any:
         """The axes, or an array of them."""
         lacking = [name for name in settings if name not in self.takes]
         if lacking:
-            taken = f"it takes {', '.join(self.takes)}" if self.takes else "it takes no settings"
-            raise ValueError(f"This picture has no {lacking[0]}: {taken}.")
+            raise ValueError(f"This picture has no {lacking[0]}: it takes {', '.join(self.takes)}.")
         if self.shipped is None:
             if sample is not None:
                 raise ValueError("This picture shows mathematics, not data: leave the data out.")
-            return self.draw(**self.options)
+            return self.draw(**self.options, **settings)
         return self.draw(self.shipped() if sample is None else sample, **{**self.options, **settings})
 
-
-MODEL = ("model", "k", "metric", "alpha")
 
 PICTURES: dict[str, Picture] = {
     "losses": Picture(
         "losses of the margin: all surrogates of the zero-one loss",
-        mathematics.plot_losses,
-        None,
-        {"log2": True},
+        formulas.losses,
     ),
-    "sigmoid": Picture("the sigmoid, scaled ones, and the softmax of two scores", mathematics.plot_sigmoid),
-    "simplex": Picture("softmax and sparsemax of three scores, on the simplex", mathematics.plot_simplex),
+    "sigmoid": Picture("the sigmoid, scaled ones, and the softmax of two scores", formulas.sigmoids),
+    "simplex": Picture("softmax and sparsemax of three scores, on the simplex", formulas.simplex),
     "embedding-losses": Picture(
-        "embedding losses over the similarities of a triplet", embedding.plot_embedding_losses
+        "embedding losses over the similarities of a triplet", formulas.embedding_losses
     ),
-    "unit-balls": Picture("points at distance 1 by Lq", mathematics.plot_unit_balls),
+    "unit-balls": Picture("points at distance 1 by Lq", formulas.unit_balls),
     "regions": Picture(
-        "decision regions, on one feature, two, or the two best directions",
-        planes.regions,
-        iris,
-        takes=(*MODEL, "proba"),
+        "decision regions, on one feature, two, or the two best directions", planes.regions, iris
     ),
     "one-feature": Picture(
         "scores, threshold and regions over one feature",
         planes.regions,
         petals,
         {"model": "logistic", "proba": True},
-        takes=MODEL,
     ),
-    "neighbors-over-k": Picture(
-        "regions of K = 1, 2, 3 and 15 neighbors, ties hatched",
-        planes.over_k,
-        iris,
-        takes=("metric", "proba"),
-    ),
-    "metrics": Picture("nearest neighbors by L1, L2 and L-infinity", planes.metrics, moons, takes=("k",)),
+    "neighbors-over-k": Picture("regions of K = 1, 2, 3 and 15 neighbors, ties hatched", planes.over_k, iris),
+    "metrics": Picture("nearest neighbors by L1, L2 and L-infinity", planes.metrics, moons),
     "voronoi": Picture(
-        "cells of the nearest neighbor and the boundary between classes",
-        planes.voronoi,
-        iris,
-        takes=("metric",),
+        "cells of the nearest neighbor and the boundary between classes", planes.voronoi, iris
     ),
-    "query": Picture(
-        "a query and its neighbors: images, places or distances", planes.query, digits, takes=("k", "metric")
-    ),
+    "query": Picture("a query and its neighbors: images, places or distances", planes.query, digits),
     "reductions": Picture(
-        "one-vs-rest, one-vs-one (what votes leave open hatched), joint",
-        planes.reductions,
-        three_arms,
-        takes=("alpha",),
+        "one-vs-rest, one-vs-one (what votes leave open hatched), joint", planes.reductions, three_arms
     ),
-    "margins": Picture(
-        "a linear SVM's boundary, margins and support vectors", planes.margins, versicolor, takes=("alpha",)
-    ),
+    "margins": Picture("a linear SVM's boundary, margins and support vectors", planes.margins, versicolor),
     "separators": Picture(
         "lines of the perceptron from many starts, and that of the widest margin", planes.separators, setosa
     ),
-    "outliers": Picture("what outliers do to least squares and to logistic regression", plot_outliers),
+    "outliers": Picture("what outliers do to least squares and to logistic regression", formulas.outliers),
     "posteriors": Picture(
-        "class densities and priors, Bayes' posteriors, the logistic fit",
-        planes.posteriors,
-        petals,
-        takes=("alpha",),
+        "class densities and priors, Bayes' posteriors, the logistic fit", planes.posteriors, petals
     ),
-    "densities": Picture("the same over two features", planes.posteriors, versicolor, takes=("alpha",)),
+    "densities": Picture("the same over two features", planes.posteriors, versicolor),
     "folds": Picture("which rows are in which fold", contests.folds, iris),
-    "sweep": Picture(
-        "cross-validation over k, for two vote weightings", contests.over_k, wine, takes=("metric",)
-    ),
+    "sweep": Picture("cross-validation over k, for two vote weightings", contests.over_k, wine),
     "path-scores": Picture("cross-validation over alpha", contests.over_alpha, tumors),
     "capacity": Picture(
-        "over- and underfitting: training and test error over capacity",
-        contests.capacity,
-        moons,
-        takes=("model",),
+        "over- and underfitting: training and test error over capacity", contests.capacity, moons
     ),
     "coefficients": Picture("regularization path: weights over alpha", linear.coefficient_path, tumors),
-    "objective": Picture(
-        "objective per iteration of several solvers", linear.objective, digits, takes=("alpha",)
-    ),
-    "descent": Picture(
-        "steps of solvers on the contours of a risk", descents.descent, versicolor, takes=("alpha",)
-    ),
+    "objective": Picture("objective per iteration of several solvers", linear.objective, digits),
+    "descent": Picture("steps of solvers on the contours of a risk", descents.descent, versicolor),
     "newton": Picture(
-        "Newton's method: quadratic models, and tangents of the slope",
-        descents.newton,
-        versicolor,
-        takes=("alpha",),
+        "Newton's method: quadratic models, and tangents of the slope", descents.newton, versicolor
     ),
-    "templates": Picture("each class's weights as an image", linear.templates, digits, takes=("alpha",)),
-    "weights": Picture(
-        "the features or words that speak for each class", linear.weights, wine, takes=("alpha",)
-    ),
+    "templates": Picture("each class's weights as an image", linear.templates, digits),
+    "weights": Picture("the features or words that speak for each class", linear.weights, wine),
     "leaderboard": Picture("the best of each family with its folds", contests.leaderboard, wine),
     "candidates": Picture("k-NN's candidates of a contest over k", contests.candidates, wine),
     "confusion": Picture("confusion matrix of the test rows", contests.confusion, digits),
@@ -148,13 +112,10 @@ PICTURES: dict[str, Picture] = {
         {"plot": results.plot_precision_recall},
     ),
     "reliability": Picture("whether probabilities keep their word", contests.reliability, digits),
-    "learning-curve": Picture("scores as training rows grow", contests.learning, digits, takes=MODEL),
+    "learning-curve": Picture("scores as training rows grow", contests.learning, digits),
     "gram": Picture("the Gram matrix of a Gaussian kernel, by class", linear.gram, wine),
     "kernel-margins": Picture(
-        "boundaries, margins and support vectors of three kernels",
-        planes.kernel_margins,
-        moons,
-        takes=("alpha",),
+        "boundaries, margins and support vectors of three kernels", planes.kernel_margins, moons
     ),
-    "degree-two": Picture("circles, and the map of degree 2 that makes them flat", kernels.plot_degree_two),
+    "degree-two": Picture("circles, and the map of degree 2 that makes them flat", formulas.degree_two),
 }

@@ -1,5 +1,6 @@
 """Pictures of kernels: Gram matrices, margins in the plane, the map that makes circles flat."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,8 @@ def plot_gram(kernel: Any, items: Any, y: Any, *, ax: Any = None) -> Any:
     ax.set_xticks([], [])
     ax.set_yticks((starts + ends - 1) / 2.0, [visible(label) for label in classes])
     ax.tick_params(length=0)
-    ax.set_title(f"Gram matrix of {kernel!r}, by class")
+    called = re.sub(r"\d+\.\d{4,}", lambda number: f"{float(number[0]):.3g}", repr(kernel))
+    ax.set_title(f"Gram matrix of {called}, by class")
     return ax
 
 
@@ -109,7 +111,7 @@ def plot_kernel_margins(
     return np.asarray(axes)
 
 
-def plot_degree_two(X: Any = None, y: Any = None, *, axes: Any = None) -> Any:
+def plot_degree_two(X: Any = None, y: Any = None, *, alpha: float = 1e-4, axes: Any = None) -> Any:
     """Circles in the plane, and the same points at (x1^2, sqrt(2) x1 x2, x2^2), where a plane divides them.
 
     Inner products there are (x . x')^2: the polynomial kernel of degree 2 with offset 0. The plane is that of a linear SVM of
@@ -140,8 +142,11 @@ def plot_degree_two(X: Any = None, y: Any = None, *, axes: Any = None) -> Any:
         mark = look(i, len(classes)) | {"s": 14, "label": visible(label), "depthshade": False}
         lifted.scatter(*phi[y == label].T, **mark)
     if len(classes) == 2:
-        _divide(flat, lifted, X, phi, y)
+        _divide(flat, lifted, X, phi, y, alpha)
     lifted.set(xlabel="x1²", ylabel="√2 x1 x2", zlabel="x2²", title="(x1², √2 x1 x2, x2²)")
+    for axis in (lifted.xaxis, lifted.yaxis, lifted.zaxis):
+        axis.set_major_locator(pyplot().MaxNLocator(4))  # ticks and names do not touch
+    lifted.set_box_aspect(None, zoom=0.84)  # nor the frame
     lifted.view_init(elev=16, azim=-60)
     return axes
 
@@ -151,11 +156,11 @@ def _lifted(X: Array) -> Array:
     return np.column_stack([X[:, 0] ** 2, np.sqrt(2.0) * X[:, 0] * X[:, 1], X[:, 1] ** 2])
 
 
-def _divide(flat: Any, lifted: Any, X: Array, phi: Array, y: Array) -> None:
+def _divide(flat: Any, lifted: Any, X: Array, phi: Array, y: Array, alpha: float) -> None:
     """The plane of a linear SVM among the lifted points, and the curve that it is in the plane of the features."""
     from nearline.estimators import LinearSVM
 
-    model = LinearSVM(alpha=1e-4).fit(phi, y)
+    model = LinearSVM(alpha=alpha).fit(phi, y)
     w, b = model.coef_[0].astype(np.float64), float(model.intercept_[0])
     grids, points = grid(X, 120)
     f = (_lifted(points) @ w + b).reshape(grids[0].shape)

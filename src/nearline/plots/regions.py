@@ -157,12 +157,19 @@ def plot_regions(
 
 
 def plot_outliers(
-    X: Any = None, y: Any = None, outliers: Any = None, *, models: Any = None, axes: Any = None
+    X: Any = None,
+    y: Any = None,
+    outliers: Any = None,
+    *,
+    models: Any = None,
+    n_outliers: int = 12,
+    alpha: float | None = None,
+    axes: Any = None,
 ) -> Any:
     """What rows far on the right side do to boundaries: least squares turns toward them, logistic regression does not.
 
-    ``outliers``: rows of the second class. The wide gray line is each model's boundary without them, the black one with
-    them.
+    ``outliers``: rows of the second class; without rows ``n_outliers`` are drawn. The wide gray line is each model's
+    boundary without them, the black one with them. ``alpha``: of both models, by default 1e-6 and 1e-3.
 
     Examples
     --------
@@ -173,7 +180,7 @@ def plot_outliers(
     from nearline.estimators import LeastSquaresClassifier, LogisticRegression
 
     if X is None:
-        X, y, outliers = _clouds()
+        X, y, outliers = _clouds(n_outliers)
     X, y, outliers = np.asarray(X, dtype=np.float64), np.asarray(y), np.asarray(outliers, dtype=np.float64)
     classes = np.unique(y)
     if len(classes) != 2 or X.shape[1] != 2:
@@ -182,8 +189,8 @@ def plot_outliers(
         )
     if models is None:
         models = {
-            "least squares": LeastSquaresClassifier(alpha=1e-6),
-            "logistic regression": LogisticRegression(alpha=1e-3),
+            "least squares": LeastSquaresClassifier(alpha=1e-6 if alpha is None else alpha),
+            "logistic regression": LogisticRegression(alpha=1e-3 if alpha is None else alpha),
         }
     if axes is None:
         size = (4.6 * len(models), 4.0)
@@ -204,11 +211,11 @@ def plot_outliers(
     return axes
 
 
-def _clouds() -> tuple[Array, Array, Array]:
+def _clouds(n_outliers: int) -> tuple[Array, Array, Array]:
     rng = np.random.default_rng(3)
     a = rng.normal(size=(60, 2)) * [0.9, 0.9] + [-1.2, 1.6]
     b = rng.normal(size=(60, 2)) * [0.9, 0.9] + [1.6, -0.6]
-    far = rng.normal(size=(12, 2)) * 0.5 + [7.0, -6.0]
+    far = rng.normal(size=(n_outliers, 2)) * 0.5 + [7.0, -6.0]
     return np.vstack([a, b]), np.repeat(["first", "second"], 60), far
 
 

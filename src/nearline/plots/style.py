@@ -7,8 +7,8 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline._records.visible import visible
 
-# Okabe-Ito: distinguishable with any color vision.
-COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
+# Okabe-Ito, with wine in place of its yellow, which is hardly seen on white: distinguishable with any color vision.
+COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255"]
 DASHES: list[Any] = [
     "-",
     "--",

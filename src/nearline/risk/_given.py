@@ -7,15 +7,18 @@ import numpy as np
 
 from nearline._records.habits import ours
 from nearline._records.refused import ParameterError, UnknownNameError
+from nearline._records.spoken import spoken
 
 Named = TypeVar("Named")
 
 
 def named(given: Any, known: dict[str, Named], kind: Any, what: str) -> Named:
-    """The object of a name; objects of the right kind are given back as they are."""
+    """The object of a name, or of one with parameters as "elastic-net:0.2"; objects of the right kind are given back."""
     if isinstance(given, kind):
         return cast(Named, given)
     name = "none" if given is None else ours(given)
+    if (said := spoken(name, {one: type(listed) for one, listed in known.items()})) is not None:
+        return cast(Named, said)
     if not isinstance(name, str) or name not in known:
         raise UnknownNameError(what, given, known, f"or give a {kind.__name__} object")
     return known[name]

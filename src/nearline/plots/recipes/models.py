@@ -5,8 +5,13 @@ from difflib import get_close_matches
 from typing import Any
 
 from nearline import estimators
+from nearline._records.habits import ours
+from nearline._records.refused import ParameterError
+from nearline.losses import LOSSES, Loss
+from nearline.regularizers import REGULARIZERS, Regularizer
+from nearline.risk import named
 
-# name -> the estimator, and what of k, metric and alpha it takes, by its own names
+# name -> the estimator, and what of k, metric, alpha and kernel it takes, by its own names
 MODELS: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
     "knn": (estimators.KNeighborsClassifier, {"k": "n_neighbors", "metric": "metric"}),
     "centroid": (estimators.NearestCentroid, {"metric": "metric"}),
@@ -17,8 +22,8 @@ MODELS: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
     "perceptron": (estimators.Perceptron, {}),
     "lda": (estimators.LinearDiscriminantAnalysis, {}),
     "gaussian-nb": (estimators.GaussianNB, {}),
-    "kernel-svm": (estimators.KernelSVM, {"alpha": "alpha"}),
-    "kernel-logistic": (estimators.KernelLogisticRegression, {"alpha": "alpha"}),
+    "kernel-svm": (estimators.KernelSVM, {"alpha": "alpha", "kernel": "kernel"}),
+    "kernel-logistic": (estimators.KernelLogisticRegression, {"alpha": "alpha", "kernel": "kernel"}),
     "one-vs-rest": (
         lambda **own: estimators.OneVsRest(estimators.LogisticRegression(**own)),
         {"alpha": "alpha"},
@@ -28,12 +33,14 @@ MODELS: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
         {"alpha": "alpha"},
     ),
 }
-SETTINGS = ("k", "metric", "alpha")
+LINEAR = ("logistic", "svm", "least-squares", "sparsemax", "perceptron", "lda")  # models that have weights
 
 
 def model_of(name: str | None, usual: str, n_rows: int, **given: Any) -> tuple[Any, str]:
-    """The estimator (not fitted) and its title; what of k, metric and alpha is None is left at its default."""
-    name = name or next((one for one in (usual, "knn", "logistic") if _takes(one, given)), usual)
+    """The estimator (not fitted) and its title; what of k, metric, alpha and kernel is None is left at its default."""
+    name = name or next(
+        (one for one in (usual, "knn", "logistic", "kernel-svm") if _takes(one, given)), usual
+    )
     if name not in MODELS:
         near = get_close_matches(name, MODELS, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -56,3 +63,26 @@ def model_of(name: str | None, usual: str, n_rows: int, **given: Any) -> tuple[A
 
 def _takes(name: str, given: dict[str, Any]) -> bool:
     return all(key in MODELS[name][1] for key, value in given.items() if value is not None)
+
+
+def linear_of(name: str | None, alpha: Any, usual: float) -> tuple[Any, str]:
+    """A model that has weights, and its title."""
+    if name is not None and name not in LINEAR:
+        raise ValueError(f"Model {name!r} has no weights to draw: choose among {', '.join(LINEAR)}.")
+    strength = usual if alpha is None and name in (None, "logistic") else alpha
+    return model_of(name, "logistic", 0, alpha=strength)
+
+
+def margin_model(loss: Any, regularizer: Any) -> Any:
+    """A linear model of a loss and a penalty, by their names; of more than two classes the logistic loss is the softmax."""
+    named(loss, LOSSES, Loss, "loss"), named(regularizer, REGULARIZERS, Regularizer, "regularizer")
+    if ours(loss) == "logistic":
+        # tight, so that a row near the boundary is called as the optimum calls it
+        return estimators.LogisticRegression(regularizer=regularizer, tol=1e-6)
+    return estimators.LinearClassifier(loss=loss, regularizer=regularizer)
+
+
+def checked_whole(name: str, value: Any, least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ParameterError(name, value, f"a whole number >= {least}")
+    return value

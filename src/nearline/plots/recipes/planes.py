@@ -7,19 +7,17 @@ import numpy as np
 
 from nearline.estimators import (
     KernelSVM,
-    KNeighborsClassifier,
     LinearSVM,
     LogisticRegression,
     OneVsOne,
     OneVsRest,
 )
-from nearline.kernels import Linear, Polynomial
-from nearline.plots import kernels
 from nearline.plots.compare import compare_regions
 from nearline.plots.densities import plot_posteriors
+from nearline.plots.kernels import plot_kernel_margins
 from nearline.plots.margins import plot_margins
 from nearline.plots.queries import plot_query
-from nearline.plots.recipes.models import model_of
+from nearline.plots.recipes.models import checked_whole, model_of
 from nearline.plots.regions import Plane
 from nearline.plots.samples import Flat, Sample
 from nearline.plots.separators import plot_separators
@@ -57,26 +55,24 @@ def regions(
     k: Any = None,
     metric: Any = None,
     alpha: Any = None,
+    kernel: Any = None,
     proba: bool = False,
 ) -> Any:
     flat = sample.flat()
-    made, title = model_of(model, "knn", len(flat.X), k=k, metric=metric, alpha=alpha)
+    made, title = model_of(model, "knn", len(flat.X), k=k, metric=metric, alpha=alpha, kernel=kernel)
     return _compared(flat, {f"Decision regions: {title}": made}, proba)[0]
 
 
-def over_k(sample: Sample, *, metric: Any = None, proba: bool = False) -> Any:
+def over_k(sample: Sample, *, ks: Any = None, metric: Any = None, proba: bool = False) -> Any:
     flat = sample.flat()
-    ks = [k for k in (1, 2, 3, 15) if k <= len(flat.X)]
-    of = {} if metric is None else {"metric": metric}
-    return _compared(flat, {f"K = {k}": KNeighborsClassifier(k, **of) for k in ks}, proba)
+    ks = [k for k in (1, 2, 3, 15) if k <= len(flat.X)] if ks is None else ks
+    made = {f"K = {k}": model_of("knn", "knn", len(flat.X), k=k, metric=metric)[0] for k in ks}
+    return _compared(flat, made, proba)
 
 
-def metrics(sample: Sample, *, k: Any = None) -> Any:
+def metrics(sample: Sample, *, k: int = 1, metrics: Any = ("l1", "l2", "l-infinity")) -> Any:
     flat = sample.flat()
-    made = {
-        name: model_of("knn", "knn", len(flat.X), k=k or 1, metric=name)
-        for name in ("l1", "l2", "l-infinity")
-    }
+    made = {name: model_of("knn", "knn", len(flat.X), k=k, metric=name) for name in metrics}
     return _compared(flat, {f"{one.n_neighbors}-NN, {name}": one for name, (one, _) in made.items()})
 
 
@@ -87,65 +83,72 @@ def voronoi(sample: Sample, *, metric: Any = None) -> Any:
     return noted(ax, flat)
 
 
-def reductions(sample: Sample, *, alpha: Any = None) -> Any:
+def reductions(sample: Sample, *, alpha: float = 1e-3) -> Any:
     """One-vs-rest, one-vs-one and the joint machine, whose regions are convex and leave nothing open."""
-    strength = 1e-3 if alpha is None else alpha
     return _compared(
         sample.flat(),
         {
-            "one-vs-rest (hatched: no vote, or several)": OneVsRest(LogisticRegression(alpha=strength)),
-            "one-vs-one (hatched: votes tie)": OneVsOne(LogisticRegression(alpha=strength)),
-            "joint: convex regions": LogisticRegression(alpha=strength),
+            "one-vs-rest (hatched: no vote, or several)": OneVsRest(LogisticRegression(alpha=alpha)),
+            "one-vs-one (hatched: votes tie)": OneVsOne(LogisticRegression(alpha=alpha)),
+            "joint: convex regions": LogisticRegression(alpha=alpha),
         },
     )
 
 
-def query(sample: Sample, *, k: Any = None, metric: Any = None) -> Any:
-    """The last row and its neighbors among the others."""
-    if len(sample.y) < 3:
-        raise ValueError(f"A query needs rows beside it: there are {len(sample.y)}, give at least 3.")
+def query(sample: Sample, *, k: Any = None, metric: Any = None, row: Any = None) -> Any:
+    """A row (counted from 1, by default the last) and its neighbors among the others."""
     flat = sample.flat()
-    rows, y = flat.X[:-1], flat.y[:-1]
+    if len(flat.y) < 3:
+        raise ValueError(f"A query needs rows beside it: there are {len(flat.y)}, give at least 3.")
+    row = len(flat.y) if row is None else row
+    if not 1 <= row <= len(flat.y):
+        raise ValueError(f"There is no row {row}: rows are counted from 1 to {len(flat.y)}.")
+    rows, y = np.delete(flat.X, row - 1, axis=0), np.delete(flat.y, row - 1)
     model, _ = model_of("knn", "knn", len(rows), k=k or min(5, len(rows)), metric=metric)
     model = model.fit(flat.units.off(rows), y)
     names = flat.names if rows.shape[1] == 2 else None
-    return plot_query(model, rows, y, flat.X[-1], shape=sample.shape, names=names, units=flat.units)
+    return plot_query(model, rows, y, flat.X[row - 1], shape=sample.shape, names=names, units=flat.units)
 
 
-def margins(sample: Sample, *, alpha: Any = None) -> Any:
+def margins(sample: Sample, *, alpha: float = 1e-2) -> Any:
     flat = sample.flat(two_classes=True)
     if len(flat.X) > 1 and not np.ptp(flat.X, axis=0).any():
         raise ValueError(
             "All rows are the same, so that nothing lies between the classes: choose other columns."
         )
     # so tight that rows on the margin are told from rows beside it
-    made = LinearSVM(loss="hinge", alpha=1e-2 if alpha is None else alpha, tol=1e-8)
+    made = LinearSVM(loss="hinge", alpha=alpha, tol=1e-8)
     model = made.fit(flat.units.off(flat.X), flat.y)
     names = flat.names if flat.X.shape[1] <= 2 else None
     return noted(plot_margins(model, flat.X, flat.y, names=names, units=flat.units), flat)
 
 
-def separators(sample: Sample) -> Any:
+def separators(sample: Sample, *, starts: int = 20, random_state: int = 0) -> Any:
     flat, names = in_the_plane(sample.flat(two_classes=True))
-    return noted(plot_separators(flat.X, flat.y, names=names, units=flat.units), flat)
+    starts = checked_whole("starts", starts)
+    rows = flat.X, flat.y
+    return noted(
+        plot_separators(*rows, starts=starts, random_state=random_state, names=names, units=flat.units), flat
+    )
 
 
-def posteriors(sample: Sample, *, alpha: Any = None) -> Any:
+def posteriors(sample: Sample, *, alpha: float = 1e-3) -> Any:
     flat = sample.flat()
     if flat.X.shape[1] > 2:
         flat, names = in_the_plane(flat)
         flat = replace(flat, names=list(names))
-    drawn = plot_posteriors(flat.X, flat.y, names=flat.names, alpha=1e-3 if alpha is None else alpha)
+    drawn = plot_posteriors(flat.X, flat.y, names=flat.names, alpha=alpha)
     return noted(drawn, flat)
 
 
-def kernel_margins(sample: Sample, *, alpha: Any = None) -> Any:
+def kernel_margins(sample: Sample, *, kernels: Any = None, alpha: float = 1e-3) -> Any:
     flat, names = in_the_plane(sample.flat(two_classes=True))
-    X, strength = flat.units.off(flat.X), 1e-3 if alpha is None else alpha
-    kinds = {"linear": Linear(), "polynomial of degree 3": Polynomial(3), "Gaussian": "rbf"}
+    X = flat.units.off(flat.X)
+    usual = {"linear": "linear", "polynomial of degree 3": "polynomial:3", "Gaussian": "rbf"}
+    kinds = usual if kernels is None else {kernel: kernel for kernel in kernels}
     machines = {
-        title: KernelSVM(kernel, alpha=strength, tol=1e-6).fit(X, flat.y) for title, kernel in kinds.items()
+        title: KernelSVM(kernel, alpha=alpha, tol=1e-6).fit(X, flat.y) for title, kernel in kinds.items()
     }
-    drawn = kernels.plot_kernel_margins(machines, flat.X, flat.y, names=names, units=flat.units)
+    drawn = plot_kernel_margins(machines, flat.X, flat.y, names=names, units=flat.units)
     drawn[0].figure.suptitle(flat.note, fontsize="medium")
     return drawn
