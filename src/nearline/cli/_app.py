@@ -14,6 +14,8 @@ from nearline.cli._options import (
     Columns,
     Data,
     Drop,
+    FeatureCache,
+    Features,
     Labels,
     ModelFile,
     NumberOfFolds,
@@ -64,6 +66,8 @@ def try_(
     ] = None,
     include: Annotated[str | None, typer.Option(help="families, with commas: logistic,k-NN")] = None,
     exclude: Annotated[str | None, typer.Option(help="families, with commas")] = None,
+    features: Features = None,
+    feature_cache: FeatureCache = None,
     preset: Annotated[str, typer.Option(help="quick, default or thorough")] = "default",
     time_limit: Annotated[float | None, typer.Option(help="seconds")] = None,
     random_state: RandomState = 0,
@@ -92,7 +96,7 @@ def try_(
         Request(
             data, reading, scoring.split(","), positive, folds, groups, time, test, families_in(include),
             families_in(exclude) or (), preset, time_limit, random_state, jobs, out, force, json, quiet, openings,
-            resume,
+            resume, features, feature_cache,
         )
     )  # fmt: skip
 

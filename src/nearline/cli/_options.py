@@ -34,6 +34,20 @@ Read = Annotated[
 ]
 
 
+Features = Annotated[
+    str | None,
+    typer.Option(
+        help="what rows are seen by, with commas: pixels, histogram, hog, convnet, NETWORK.onnx of images; words, "
+        "word-vectors of texts"
+    ),
+]
+
+
+FeatureCache = Annotated[
+    Path | None, typer.Option(help="folder that keeps what networks see, so that it is computed once")
+]
+
+
 NumberOfFolds = Annotated[str, typer.Option("--folds", help="folds, or leave-one-out")]
 ModelFile = Annotated[Path, typer.Argument(help="a file that 'nearline try' wrote")]
 

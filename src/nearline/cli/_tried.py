@@ -12,6 +12,7 @@ import numpy as np
 from nearline import __version__
 from nearline._records.visible import visible
 from nearline._records.words import many
+from nearline.cli._features import by_features, extractor_facts
 from nearline.cli._numbers import ContestRows
 from nearline.cli._output import Output
 from nearline.cli._reading import Reading, without
@@ -49,6 +50,8 @@ class Request:
     quiet: bool
     openings: Path | None = None  # keeps how often the test was opened
     resume: bool = False  # with what an earlier contest finished
+    features: str | None = None  # names with commas
+    feature_cache: Path | None = None
 
 
 def facts_of(
@@ -86,6 +89,7 @@ def facts_of(
         "model": str(contest.chosen_),
         "calibration": contest.calibration_,
         "representation": contest.chosen_.representation,
+        "extractor": extractor_facts(contest) if contest.has_model else None,
         "cross_validation": {
             s.name: contest.leaderboard_.mean(contest.chosen_, s.name) for s in contest.leaderboard_.scorers
         },
@@ -153,6 +157,12 @@ def show_outcome(
     rows: ContestRows,
 ) -> None:
     print(contest.leaderboard_)
+    if request.features is not None:
+        trivial = {
+            one.name for one in families(request.preset, request.include, request.exclude) if one.trivial
+        }
+        lines = by_features(contest, trivial)
+        print(f"\nthe best by data, {contest.leaderboard_.primary.title}:", *map(visible, lines), sep="\n")
     print(f"\n{many(len(contest.leaderboard_), 'candidate')} in {seconds:.1f} s")
     if contest.interrupted_:
         print(f"interrupted: what had finished is shown, and the best of it was {_fitted(contest)}")

@@ -4,6 +4,7 @@ import sys
 import time
 import warnings
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from nearline import num_threads
 from nearline._records.visible import visible
 from nearline.cli._ending import Ending
 from nearline.cli._errors import STOPPED, TooShortError, UsageError, as_usage, check_least, folds_of
+from nearline.cli._features import as_features, as_shaped, reading_for
 from nearline.cli._journal import check_journal, journal_for
 from nearline.cli._numbers import ContestRows, FileRows
 from nearline.cli._output import Output, check_folder
@@ -32,6 +34,8 @@ from nearline.selection.try_all import InterruptedFitWarning, TryThemAll
 def run_try(request: Request) -> int:
     """Do it all; what a person reads goes to standard output, or only JSON if that is asked for."""
     _check(request)
+    features = as_features(request)
+    request = replace(request, reading=reading_for(request, features))
     table = request.reading.labeled(request.data)
     X, y, groups, order = ordered(table, request.groups, request.time)
     test: Any = None if request.test == "none" else _test(request, table)
@@ -40,12 +44,14 @@ def run_try(request: Request) -> int:
     if not request.json:
         show(table)
     with journal_for(request.out, resume=request.resume) as journal:
-        return _held(request, table, (X, y, groups, order), test, journal)
+        X = as_shaped(X, table, features)
+        return _held(request, table, (X, y, groups, order), test, journal, features)
 
 
-def _contest(request: Request, y: Any, test: Any, journal: Path | None) -> TryThemAll:
+def _contest(request: Request, y: Any, test: Any, journal: Path | None, features: Any) -> TryThemAll:
     return TryThemAll(
         request.preset,
+        features=features,
         include=request.include,
         exclude=request.exclude,
         scoring=request.scoring,
@@ -61,10 +67,12 @@ def _contest(request: Request, y: Any, test: Any, journal: Path | None) -> TryTh
     )
 
 
-def _held(request: Request, table: Table, rows_of: tuple[Any, ...], test: Any, journal: Path | None) -> int:
+def _held(
+    request: Request, table: Table, rows_of: tuple[Any, ...], test: Any, journal: Path | None, features: Any
+) -> int:
     """The contest, its test and its files."""
     X, y, groups, order = rows_of
-    contest = _contest(request, y, test, journal)
+    contest = _contest(request, y, test, journal, features)
     began = time.perf_counter()
     with num_threads(request.jobs) if request.jobs else nullcontext(), warnings.catch_warnings():
         for said_below in (LeakageWarning, InterruptedFitWarning):

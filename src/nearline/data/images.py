@@ -17,6 +17,7 @@ from nearline.data.pixels import image_features, known_kind
 from nearline.data.texts import by_class, entries
 
 ENDINGS = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".ppm", ".pgm", ".pbm", ".tif", ".tiff", ".webp")
+BYTES = "images"  # as features: the images themselves, whose features are taken later
 BEGINNINGS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*")
 
 
@@ -54,7 +55,9 @@ def _table(path: Path, format: str, files: list[tuple[str | None, Path]], reques
     """The images that can be read, each brought to one size; places say which of the files they are."""
     if request.size < 8:
         raise DataError(f"Images need a size of at least 8 pixels, got size={request.size}.")
-    known_kind(request.features)
+    as_bytes = request.features == BYTES
+    if not as_bytes:
+        known_kind(request.features)
     squares = [square_of(file, request.size) for _, file in files]
     kept = [i for i, (image, _) in enumerate(squares) if image is not None]
     if not kept:
@@ -63,7 +66,7 @@ def _table(path: Path, format: str, files: list[tuple[str | None, Path]], reques
     pixels = _channels(np.stack([image for image, _ in squares if image is not None]), request)
     skipped = [str(file.relative_to(path)) for i, (_, file) in enumerate(files) if squares[i][0] is None]
     notes = [f"left out, as no images: {many(len(skipped), 'file')}, {listed(skipped, 3)}"] if skipped else []
-    X = image_features(pixels, request.features)
+    X = pixels.reshape(len(pixels), -1) if as_bytes else image_features(pixels, request.features)
     labels = [files[i][0] for i in kept]
     rows = Rows(
         path,
@@ -71,7 +74,7 @@ def _table(path: Path, format: str, files: list[tuple[str | None, Path]], reques
         X,
         as_labels([name for name in labels if name is not None]) if labels[0] is not None else None,
         sure=True,
-        shape=pixels.shape[1:] if request.features == "pixels" else X.shape[1:],
+        shape=pixels.shape[1:] if as_bytes or request.features == "pixels" else X.shape[1:],
         details={
             "features": request.features,
             "originals": _span({squares[i][1] for i in kept}),
@@ -97,8 +100,9 @@ def _channels(pixels: Array, request: Request) -> Array:
     grey = bool((pixels == pixels[..., :1]).all())
     wanted = request.like.n_features
     if wanted is not None:
-        grey = image_features(pixels[:1, ..., :1], request.features).shape[1] == wanted and (
-            grey or image_features(pixels[:1], request.features).shape[1] != wanted
+        kind = "pixels" if request.features == BYTES else request.features
+        grey = image_features(pixels[:1, ..., :1], kind).shape[1] == wanted and (
+            grey or image_features(pixels[:1], kind).shape[1] != wanted
         )
     luma = np.array([0.299, 0.587, 0.114])
     return np.round(pixels @ luma)[..., None].astype(np.uint8) if grey else pixels

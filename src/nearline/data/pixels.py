@@ -28,6 +28,16 @@ def image_features(images: Array, kind: str = "pixels") -> Array:
     >>> [image_features(images, kind).shape[1] for kind in ("pixels", "histogram", "hog", "hog+histogram")]
     [3072, 256, 324, 580]
     """
+    images = as_images(images)
+    if min(images.shape[1:3]) < CELL and kind != "pixels":
+        raise DataError(f"Images must be at least {CELL} pixels high and wide, got {images.shape[1:3]}.")
+    make = known_kind(kind)
+    parts = [make(images[i : i + BLOCK]) for i in range(0, len(images), BLOCK)] or [make(images)]
+    return np.concatenate(parts)
+
+
+def as_images(images: Array) -> Array:
+    """Images as bytes (n, height, width, channels); all else is refused."""
     images = np.asarray(images)
     images = images[..., None] if images.ndim == 3 else images
     if images.ndim != 4 or images.shape[-1] not in (1, 3) or images.dtype != np.uint8:
@@ -35,11 +45,7 @@ def image_features(images: Array, kind: str = "pixels") -> Array:
             f"Images must be bytes of shape (n, height, width) or (n, height, width, 1 or 3), got {images.dtype} of "
             f"shape {images.shape}."
         )
-    if min(images.shape[1:3]) < CELL and kind != "pixels":
-        raise DataError(f"Images must be at least {CELL} pixels high and wide, got {images.shape[1:3]}.")
-    make = known_kind(kind)
-    parts = [make(images[i : i + BLOCK]) for i in range(0, len(images), BLOCK)] or [make(images)]
-    return np.concatenate(parts)
+    return images
 
 
 def known_kind(kind: str) -> Callable[[Array], Array]:

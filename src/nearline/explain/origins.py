@@ -8,6 +8,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline.representations import TableEncoder, is_frame
+from nearline.representations.features import FeatureExtractor
 from nearline.representations.text_tables import TextTableEncoder
 from nearline.representations.texts import Documents
 
@@ -47,12 +48,21 @@ class Origins:
 def origins(representation: Any, columns: Any = None, shape: Any = None) -> Origins:
     """Of a fitted representation. ``columns``: names of the columns of a table of numbers; ``shape``: of an image."""
     steps = [step for _, step in getattr(representation, "steps", [(None, representation)])]
+    for step in steps:
+        if isinstance(step, FeatureExtractor):
+            return _of_extractor(step)
     of = OF_KIND.get(type(steps[0]))
     if of is not None:
         return of(representation)
     if type(steps[-1]) is TableEncoder:
         return _of_encoded_numbers(steps[-1], columns, shape)
     return _of_numbers(representation, columns, shape)
+
+
+def _of_extractor(extractor: FeatureExtractor) -> Origins:
+    """What an extractor sees: numbers that are no columns of the rows."""
+    names = [str(name) for name in extractor.get_feature_names_out()]
+    return Origins(names, np.arange(len(names)), 0)
 
 
 def _of_codes(codes: dict[str, Any]) -> Array:

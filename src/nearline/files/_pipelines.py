@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from nearline._records.kept import AnyOf, Flag, Instance, OneOf, Only, Sizes, Spec, is_complete, kept, require
 from nearline.estimators.kernel_base import KernelModel
 from nearline.estimators.kernel_maps import KernelMap
+from nearline.representations.features import FeatureExtractor
 from nearline.representations.kernels import KernelRows
 from nearline.representations.tables import ColumnsEncoder
 from nearline.representations.texts import Documents
@@ -22,6 +23,8 @@ def _takes(step: Any) -> str:
     """'texts' or 'rows'."""
     if isinstance(step, KernelModel):
         return "texts" if step.kernel_.takes in ("strings", "trees") else "rows"
+    if isinstance(step, FeatureExtractor):
+        return "texts" if step.takes == "texts" else "rows"
     return "texts" if isinstance(step, (Documents, CountVectorizer, KernelRows)) else "rows"
 
 
@@ -39,6 +42,7 @@ def _imputed(step: Any) -> int:
 # How many features a step gives that are not those it takes.
 WIDTHS: dict[type[Any], Callable[[Any], int]] = {
     CountVectorizer: lambda step: len(step.vocabulary_),
+    FeatureExtractor: lambda step: int(step.n_features_out_),
     KernelMap: lambda step: int(step.n_components_),
     KernelRows: lambda step: len(step.texts_),
     MissingIndicator: lambda step: len(step.features_),

@@ -32,8 +32,8 @@ from nearline.neighbors.metrics import Function, Metric
 from nearline.neighbors.vote import Electorate, Ties
 from nearline.neighbors.weights import FunctionWeights, VoteWeights
 from nearline.regularizers import Regularizer
-from nearline.representations import features  # noqa: F401  (so that its classes are among those below)
 from nearline.representations.codes import Code
+from nearline.representations.features import choice  # noqa: F401  (so that its classes are among those below)
 from nearline.representations.scales import Affine, Knots
 from nearline.representations.tables import Encoding
 from nearline.risk.params import Params

@@ -56,6 +56,7 @@ __all__ = [
     "read_series",
     "representations",
     "series_of",
+    "tried_for",
 ]
 
 PRESETS = ("quick", "default", "thorough")
@@ -169,12 +170,17 @@ def representations(X: Any, preset: str = "default") -> list[Representation]:
     """
     if preset not in PRESETS:
         raise UnknownNameError("preset", preset, PRESETS)
+    tried = tried_for(X)[: PRESETS.index(preset) + 1]
+    suiting = (REPRESENTATIONS[name] for names in tried for name in names if REPRESENTATIONS[name].suits(X))
+    return [representation.adapted(X) for representation in suiting]
+
+
+def tried_for(X: Any) -> tuple[list[str], list[str], list[str]]:
+    """The names of the representations for rows of this kind: what each preset adds to the one before."""
     kind = kind_of(X)
     finer: dict[str, Callable[[], str]] = {
         "texts": lambda: length_of(documents(X)),
         "sparse": lambda: scale_of(admitted(X)),
         "table": lambda: "table of texts" if text_columns(X) else "table",
     }
-    tried = TRIED[finer[kind]() if kind in finer else kind][: PRESETS.index(preset) + 1]
-    suiting = (REPRESENTATIONS[name] for names in tried for name in names if REPRESENTATIONS[name].suits(X))
-    return [representation.adapted(X) for representation in suiting]
+    return TRIED[finer[kind]() if kind in finer else kind]

@@ -31,7 +31,7 @@ def nested_scores(
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LeakageWarning)  # said already
-                inner.fit(part.X, classes[codes[train]], part.groups, part.weights)
+                inner.fit(_as_given(contest, part.X), classes[codes[train]], part.groups, part.weights)
             interrupted = inner.interrupted_
         except KeyboardInterrupt:
             interrupted = True
@@ -42,3 +42,9 @@ def nested_scores(
         for scorer in scorers:
             scores[scorer.name].append(scorer(predictions, codes[test], classes, left_out.weights))
     return {name: np.array(values) for name, values in scores.items()}, interrupted
+
+
+def _as_given(contest: Any, X: Any) -> Any:
+    """Rows in the shape that the contest got them in: that of images tells what they are."""
+    shape = vars(contest).get("row_shape_", ())
+    return X.reshape(len(X), *shape) if len(shape) > 1 else X

@@ -13,7 +13,7 @@ from nearline._parallel.stopping import Deadline, OutOfTime, heeding
 from nearline._records.habits import TranslatesHabits
 from nearline._records.parameters import HoldsParametrized
 from nearline.estimators.base import encoded
-from nearline.representations import representations
+from nearline.representations import Representation, representations
 from nearline.selection.budget import GRACE, Budget
 from nearline.selection.by_model import PredictsByModel
 from nearline.selection.calibration import CalibratedClassifier
@@ -61,6 +61,9 @@ class TryThemAll(
     ----------
     preset : "quick", "default" or "thorough": how many families, representations and parameters.
     include, exclude : names of families or of own classifiers, or parts of names ("k-NN", "logistic").
+    features : what rows are represented by, in place of the preset's choice: names with commas or in a list ("pixels",
+        "histogram", "hog", "convnet" of images; "words", "word-vectors" of texts; "standardized" of numbers), paths of ONNX
+        files, or extractors of :mod:`nearline.representations.features`.
     own : {name: estimator}, classifiers of your own that join the contest, whatever include says of families; if it names
         own ones, these alone.
     scoring : what decides: a name of :data:`SCORERS` ("accuracy", "auc", "f1", "log-loss", ...), a name or scorer of
@@ -122,6 +125,7 @@ class TryThemAll(
         *,
         include: Any = None,
         exclude: Any = (),
+        features: Any = None,
         own: Any = None,
         scoring: Any = "accuracy",
         pos_label: Any = None,
@@ -139,6 +143,7 @@ class TryThemAll(
         self.preset = preset
         self.include = include
         self.exclude = exclude
+        self.features = features
         self.own = own
         self.scoring = scoring
         self.pos_label = pos_label
@@ -182,10 +187,11 @@ class TryThemAll(
         rows = self._begin(part, split.folds)
         self._final = FinalFit(self.classes_, self.calibrate, self.class_weight, self._division)
         self._final.check(part)  # refused now rather than after the contest
+        found = self._asked_for(rows.X)
         with heeding(budget.checking):
             self.findings_: list[Finding] = leaks(self, rows, part, self._locked, self._train)
         warn_of(self.findings_)
-        contest = self._run(rows, budget)
+        contest = self._run(rows, found, budget)
         with suppress(OutOfTime), heeding(Deadline(GRACE) if self.interrupted_ else budget.result):
             against = chosen_against_trivial(self.leaderboard_, self.chosen_, rows, self._scorers[0])
             self.findings_ += [*no_better(against, "folds"), *grid_ends(self.leaderboard_)]
@@ -232,8 +238,16 @@ class TryThemAll(
     def _families(self) -> list[Any]:
         return families(self.preset, self.include, self.exclude, self.own)
 
-    def _run(self, rows: TrainingRows, budget: Budget) -> Contest:
-        progress, found = as_progress(self.progress), representations(rows.X, self.preset)
+    def _asked_for(self, X: Any) -> list[Representation]:
+        """The representations to try: those of the preset, or by the features that are named."""
+        if self.features is None:
+            return representations(X, self.preset)
+        from nearline.representations.features.choice import chosen_features
+
+        return chosen_features(X, self.features, getattr(self, "row_shape_", ()), self.preset)
+
+    def _run(self, rows: TrainingRows, found: list[Representation], budget: Budget) -> Contest:
+        progress = as_progress(self.progress)
         self._representations = {one.name: one for one in found}
         journal = journal_of(self.journal, rows, self._scorers, self.class_weight)
         rules = Rules(

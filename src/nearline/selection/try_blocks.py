@@ -70,6 +70,7 @@ def _refuse(contest: Any, split: Split, holdout: Holdout | None, groups: Any) ->
         "nested=True": split.nested,
         "time_limit": contest.time_limit is not None,
         "journal": contest.journal is not None,
+        "features": contest.features is not None,
         f"calibrate={contest.calibrate!r}": contest.calibrate not in (None, "needed"),
     }
     for what, wanted in refused.items():

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from nearline._arrays.design import Array
 from nearline._atomic.whole import written_whole
 from nearline._parallel.tiles import slices, steps
 from nearline._records.kept import Flag, OrNone, Whole, Word, kept
+from nearline.representations.features.remembered import remembered
 
 
 @kept(
@@ -24,7 +25,7 @@ from nearline._records.kept import Flag, OrNone, Whole, Word, kept
     checksum_=Word(),
     n_features_out_=Whole(1),
 )
-class FeatureExtractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+class FeatureExtractor(TransformerMixin, BaseEstimator, ABC):
     """Items to rows of float32 numbers, each item by itself, by a model that is given and stays as it is.
 
     ``fit`` notes the checksum of the model, nothing else. A model file keeps the checksum, not the model: whoever loads it
@@ -33,6 +34,8 @@ class FeatureExtractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     """
 
     batch: int = 256  # items at a time
+    takes: str = "rows"  # or "images", "texts"
+    slow: bool = False  # whether rows are worth remembering: a contest asks for the same ones again
     cache: Any
     progress: bool
 
@@ -41,6 +44,11 @@ class FeatureExtractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         tags.requires_fit = False
         tags.no_validation = True
         return tags
+
+    @property
+    @abstractmethod
+    def called(self) -> str:
+        """What its features are called in a contest."""
 
     @abstractmethod
     def _checksum(self) -> str:
@@ -56,7 +64,7 @@ class FeatureExtractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _content(self, item: Any) -> bytes:
         """Bytes of an item, the same for equal items alone."""
-        return str(item.shape).encode() + np.ascontiguousarray(item).tobytes()
+        return f"{item.dtype} {item.shape}".encode() + np.ascontiguousarray(item).tobytes()
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Note the model's checksum and the number of features."""
@@ -95,25 +103,41 @@ class FeatureExtractor(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return rows
 
     def _of(self, items: Any) -> Array:
-        """From the cache, as far as it has them."""
-        if self.cache is None:
+        """What is known already from memory or the cache, the rest computed."""
+        if self.cache is None and not self.slow:
             return np.asarray(self._features(items), dtype=np.float32)
-        folder = Path(self.cache) / self._checksum()[:32]
-        files = [folder / f"{sha256(self._content(item)).hexdigest()}.npy" for item in items]
-        rows = [_read(file) for file in files]
+        checksum = self._checksum()
+        contents = [sha256(self._content(item)).hexdigest() for item in items]
+        rows = [self._known(checksum, content) for content in contents]
         missing = [i for i, row in enumerate(rows) if row is None]
         if missing:
-            folder.mkdir(parents=True, exist_ok=True)
             chosen = items[missing] if isinstance(items, np.ndarray) else [items[i] for i in missing]
             for i, row in zip(missing, np.asarray(self._features(chosen), dtype=np.float32)):
                 rows[i] = row
-                with written_whole(files[i]) as file:
-                    np.save(file, row, allow_pickle=False)
+                self._keep(checksum, contents[i], row)
         return np.stack([row for row in rows if row is not None])
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_features_out_
+    def _known(self, checksum: str, content: str) -> Array | None:
+        row = remembered.get(checksum, content) if self.slow else None
+        return row if row is not None or self.cache is None else _read(self._file(checksum, content))
+
+    def _keep(self, checksum: str, content: str, row: Array) -> None:
+        if self.slow:
+            remembered.keep(checksum, content, row)
+        if self.cache is not None:
+            file = self._file(checksum, content)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with written_whole(file) as out:
+                np.save(out, row, allow_pickle=False)
+
+    def _file(self, checksum: str, content: str) -> Path:
+        folder = sha256(checksum.encode()).hexdigest()[:32]  # settings count as the file does
+        return Path(self.cache) / folder / f"{content}.npy"
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """What it sees has no names of its own: what it is called, and a number, counted from 1."""
+        check_is_fitted(self)
+        return np.array([f"{self.called} {j + 1}" for j in range(self.n_features_out_)], dtype=object)
 
 
 def _read(file: Path) -> Array | None:

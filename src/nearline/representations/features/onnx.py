@@ -9,32 +9,40 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._records.kept import Flag, OrNone, Real, Word, kept
+from nearline.data.resampled import middle
 from nearline.representations.features.extractor import FeatureExtractor, file_checksum, needed
 
+CHANNELS = (1, 3)
+SIDE, BEFORE = 7, 8  # of the shorter side of an image, the middle that is looked at
 
-@kept(path=Word(), output=OrNone(Word()), shift=Real(), scale=Real(above=0.0), channels_first=Flag())
+
+@kept(path=Word(), output=OrNone(Word()), shift=Real(), scale=Real(above=0.0), channels_first=OrNone(Flag()))
 class OnnxFeatures(FeatureExtractor):
     """What a network in an ONNX file of yours says of each item, as a row; run by onnxruntime on the processor.
 
     Items x (n, ...) become float32, (x - shift) / scale, and are given to the network's one input; its output, flattened,
-    is the row of features. Needs ``pip install 'nearline[onnx]'``. The file is read, not fetched.
+    is the row of features. Images of bytes (n, height, width, channels) are first brought to what the network takes, as far
+    as it says: the middle square of its size, three channels from one, channels first. Needs ``pip install 'nearline[onnx]'``
+    (about 80 MB). The file is read, not fetched.
 
     Parameters
     ----------
     path : of the ONNX file.
     output : name of an output; None: the first.
     shift, scale : how numbers are brought to what the network takes; bytes to [-1, 1] are 127.5 and 127.5.
-    channels_first : whether images (n, height, width, channels) become (n, channels, height, width).
+    channels_first : whether images (n, height, width, channels) become (n, channels, height, width); None: as the network's
+        input says.
     cache : folder where features are kept, or None.
     progress : whether a line is printed for each batch.
 
     Examples
     --------
     >>> from nearline.representations.features import OnnxFeatures
-    >>> features = OnnxFeatures("convnet.onnx", shift=127.5, scale=127.5, channels_first=True)
+    >>> features = OnnxFeatures("convnet.onnx", shift=127.5, scale=127.5)
     """
 
     batch = 32
+    slow = True
 
     def __init__(
         self,
@@ -43,7 +51,7 @@ class OnnxFeatures(FeatureExtractor):
         output: str | None = None,
         shift: float = 0.0,
         scale: float = 1.0,
-        channels_first: bool = False,
+        channels_first: bool | None = None,
         cache: str | None = None,
         progress: bool = False,
     ) -> None:
@@ -54,6 +62,10 @@ class OnnxFeatures(FeatureExtractor):
         self.channels_first = channels_first
         self.cache = cache
         self.progress = progress
+
+    @property
+    def called(self) -> str:
+        return Path(self.path).name
 
     def _checksum(self) -> str:
         settings = f"{self.output}-{self.shift}-{self.scale}-{self.channels_first}"
@@ -82,10 +94,8 @@ class OnnxFeatures(FeatureExtractor):
             raise ValueError(
                 f"{self.path} has no output {self.output!r}, but {', '.join(map(repr, outputs))}."
             )
-        x = ((np.asarray(items, dtype=np.float32) - np.float32(self.shift)) / np.float32(self.scale)).astype(
-            np.float32
-        )
-        x = np.ascontiguousarray(np.moveaxis(x, -1, 1)) if self.channels_first else x
+        items = _fitting(np.asarray(items), inputs[0].shape, self.channels_first)
+        x = ((items.astype(np.float32) - np.float32(self.shift)) / np.float32(self.scale)).astype(np.float32)
         try:
             found = session.run([self.output or outputs[0]], {inputs[0].name: x})[0]
         except Exception as error:  # onnxruntime has errors of its own for shapes that do not fit
@@ -94,6 +104,20 @@ class OnnxFeatures(FeatureExtractor):
                 f"{str(error)[:200]}"
             ) from error
         return np.asarray(found, dtype=np.float32).reshape(len(x), -1)
+
+
+def _fitting(items: Array, wanted: list[Any], channels_first: bool | None) -> Array:
+    """Images as the input of a network says it takes them; all else as it is."""
+    if items.ndim != 4 or len(wanted) != 4:
+        return items
+    first = wanted[1] in CHANNELS and wanted[3] not in CHANNELS if channels_first is None else channels_first
+    channels, height, width = wanted[1:] if first else (wanted[3], *wanted[1:3])
+    if items.dtype == np.uint8 and items.shape[-1] in CHANNELS:
+        if isinstance(height, int) and height == width:
+            items = middle(items, height, round(height * BEFORE / SIDE))
+        if channels == 3 and items.shape[-1] == 1:
+            items = np.repeat(items, 3, axis=-1)
+    return np.ascontiguousarray(np.moveaxis(items, -1, 1)) if first else items
 
 
 def _state(path: Any) -> tuple[str, int, int]:

@@ -37,10 +37,16 @@ class WordVectors(FeatureExtractor):
     >>> features = WordVectors()
     """
 
+    takes = "texts"
+
     def __init__(self, *, normalize: bool = True, cache: str | None = None, progress: bool = False) -> None:
         self.normalize = normalize
         self.cache = cache
         self.progress = progress
+
+    @property
+    def called(self) -> str:
+        return "word-vectors"
 
     def _checksum(self) -> str:
         return f"{_checksum()}-{bool(self.normalize)}"
