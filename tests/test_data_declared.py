@@ -5,7 +5,7 @@ import gzip
 import pytest
 from scipy.sparse import issparse
 
-from nearline.data import DataError, batches, read
+from nearline.data import DataError, batches, read, row_lines
 
 ARFF = """% weather, with all kinds of columns
 @RELATION 'the weather'
@@ -154,3 +154,21 @@ def test_blanks_around_declared_values_are_no_other_values(tmp_path):
     )
     said = [note for note in read(path).description.notes if "not declared" in note]
     assert said == ["'K' has values that are not declared, and were kept: 'maybe'"]
+
+
+def test_rows_know_their_lines(tmp_path):
+    """Findings and errors name the line of the file, below declarations, comments and blank lines."""
+    arff = tmp_path / "rows.arff"
+    arff.write_text(
+        "% said\n@relation r\n@attribute a numeric\n@attribute c {x,y}\n@data\n1,x\n\n% more\n2,y\n"
+    )
+    assert list(row_lines(arff)) == [6, 9]
+    tab = tmp_path / "rows.tab"
+    tab.write_text('a\tb\tc\ncontinuous\t\tdiscrete\n\t\tclass\n1\t"2\n3"\tx\n\n4\t5\ty\n')
+    assert list(row_lines(tab)) == [4, 7]
+    spoiled = tmp_path / "spoiled.tab"
+    spoiled.write_text(
+        "a\tb\tc\ncontinuous\t\tdiscrete\n\t\tclass\n" + "1\t2\tx\n" * 60 + "1\tc\ty\n" + "1\t3\ty\n"
+    )
+    (note,) = [note for note in read(spoiled).description.notes if "are numbers" in note]
+    assert "61 of 62 values of 'b' are numbers; line 64 says 'c'" in note

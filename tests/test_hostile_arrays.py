@@ -77,7 +77,7 @@ def test_every_estimator_refuses_damage(name):
     none_failed(sum(tries, NOTHING))
 
 
-@pytest.mark.parametrize("group", ["functions", "others"])
+@pytest.mark.parametrize("group", ["functions", "newer", "others"])
 def test_other_doors_refuse_damage(group):
     calls = dict(getattr(_doors, group)())
     tries = (core.refusal(f"{door}: {how}", call, X) for door, call in calls.items() for how, X in FEW)

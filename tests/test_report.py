@@ -461,3 +461,24 @@ def test_models_of_strings_and_trees(family, trees, tmp_path):
     facts = write_report(tmp_path / "report.html", contest, contest.open_test())
     assert (tmp_path / "report.html").stat().st_size < 1_000_000
     assert facts["looks_at"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_tables_of_numbers_and_dates(library, tmp_path):
+    """Integers, dates, strings and fractions have no type in common; the page shows each as it is."""
+    frames = pytest.importorskip(library)
+    rng = np.random.default_rng(0)
+    n = 60
+    table = frames.DataFrame(
+        {
+            "count": np.arange(n) % 7,
+            "day": np.datetime64("2012-01-01", "ns") + (np.arange(n) % 28).astype("timedelta64[D]"),
+            "code": [f"{i % 5:03d}" for i in range(n)],
+            "price": rng.normal(size=n),
+        }
+    )
+    contest = TryThemAll("quick", include="logistic, L2", progress="silent").fit(table, rng.integers(0, 2, n))
+    contest.open_test()
+    facts = write_report(tmp_path / "report.html", contest, contest.open_test(), source={})
+    assert "2012-01-" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert facts

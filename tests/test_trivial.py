@@ -48,9 +48,21 @@ def test_accuracy_is_decided_by_an_exact_paired_test(found, false_alarms):
 
 def test_it_is_said_in_words():
     said = str(judged(*rare(770, 27, 4, 2)))
-    assert said.startswith("not better than always answering 'no'")
+    assert said.startswith("not shown to be better than always answering 'no'")
     assert "accuracy 0.9675 against 0.9649" in said
     assert "23 of 27 rows of class 'yes' missed" in said
+
+
+@pytest.mark.parametrize(
+    ("found", "false_alarms", "verdict"),
+    [(4, 2, "not shown to be better"), (2, 2, "no better"), (2, 9, "worse")],
+)
+def test_better_alike_and_worse_are_told_apart(found, false_alarms, verdict):
+    """A lead that chance can explain is a lead; a model that lost to the trivial answers is not merely "no better"."""
+    against = judged(*rare(770, 27, found, false_alarms))
+    assert str(against).startswith(f"{verdict} than always answering 'no'")
+    (note,) = no_better(against, "folds")
+    assert f"The chosen model is {verdict} than" in note.message
 
 
 @pytest.mark.parametrize(("n_rare", "better"), [(5, None), (6, True)])
@@ -97,7 +109,8 @@ def test_noise_is_called_no_better_and_signal_is_not(scoring):
     found = [one for one in contest.findings_ if one.name == "no-better-than-trivial"]
     assert result.against.better is False
     assert [one.subject for one in found] == ["test rows"]
-    assert "not better than" in str(result)
+    assert result.against.verdict in str(result)
+    assert result.against.verdict in ("not shown to be better than", "worse than", "no better than")
     assert "rows of class 'yes' missed" in found[0].message
     assert [one.severity for one in folds + found] == ["note"] * len(folds + found)
     good = TryThemAll("quick", **options).fit(*load_iris(return_X_y=True))

@@ -10,7 +10,8 @@ from sklearn.base import ClassifierMixin, TransformerMixin
 import nearline
 from benchmarks.attacks._matrices import D, N, clean, labels
 from nearline import ESTIMATORS, Index, Params, Risk
-from nearline.kernels import RBF
+from nearline.kernels import RBF, PartialTree, Polynomial, Spectrum, Subsequence, SubsetTree
+from nearline.losses.embedding import ProxyLoss
 from nearline.representations import REPRESENTATIONS
 
 Door = Callable[[Any], Any]
@@ -102,9 +103,53 @@ def functions() -> Iterator[tuple[str, Door]]:
         yield f"representation {name}", _rows(name)
 
 
+def newer() -> Iterator[tuple[str, Door]]:
+    """Learned distances, probes, curves, reasons and blocks of Dask's."""
+    y, knn, logistic = labels(), nearline.KNeighborsClassifier, nearline.LogisticRegression
+    learned = nearline.Learned("nca")
+    yield "Learned.fit", lambda X: learned.fit(X, y).map
+    yield "Learned inside k-NN", lambda X: knn(3, metric=learned).fit(X, y).predict(clean())
+    yield "Mahalanobis.fit", lambda X: nearline.Mahalanobis("within").fit(X, y).matrix
+    yield (
+        "own metric",
+        lambda X: knn(3, metric=lambda a, b: float(abs(a - b).sum())).fit(X, y).predict(clean()),
+    )
+    yield "learning_curve", lambda X: nearline.learning_curve(knn(3), X, y, sizes=[10, 20], folds=2).test
+    yield (
+        "CalibratedClassifier",
+        lambda X: nearline.CalibratedClassifier(logistic()).fit(X, y).predict(clean()),
+    )
+    yield "explain, k-NN", lambda X: str(knn(3).fit(clean(), y).explain(X))
+    yield "explain, linear", lambda X: str(logistic().fit(clean(), y).explain(X))
+    yield "RBF, other rows", lambda X: RBF(0.1)(clean(), X)
+    yield "RBF.fitted", lambda X: RBF("scale").fitted(X).gamma
+    yield "a sum of kernels", lambda X: (RBF(0.1) + Polynomial(2))(X)
+    yield "blocks, fit", lambda X: logistic(alpha=0.1, tol=1e-8).fit(_blocks(X), y).coef_.round(3)
+    yield "blocks, predict", lambda X: np.asarray(logistic().fit(clean(), y).predict(_blocks(X)))
+
+
+def _blocks(X: Any) -> Any:
+    """One block of a Dask array, which is made where it is worked on."""
+    import dask
+    import dask.array as da
+
+    return da.from_delayed(dask.delayed(lambda: X)(), shape=(N, D), dtype=np.float64)
+
+
 def others() -> Iterator[tuple[str, Door]]:
-    """Sparse matrices where rows, labels, weights, groups or payloads are wanted. A matrix is no column of labels."""
+    """Sparse matrices where dense rows, texts, labels, weights, groups or payloads are wanted: there is no right answer."""
     X, y = clean().toarray(), labels()
+    for kernel in (Spectrum(2), Subsequence(2), SubsetTree(), PartialTree()):
+        yield f"{type(kernel).__name__}", kernel
+    for name, loss in nearline.EMBEDDING_LOSSES.items():
+        proxies = (X[:2],) if isinstance(loss, ProxyLoss) else ()
+        yield f"embedding loss {name}", lambda S, loss=loss, more=proxies: loss.value(S, y, *more)
+    yield "probe", lambda S: nearline.probe(S, y, X, y)
+    yield "probe, test rows", lambda S: nearline.probe(X, y, S, y)
+    yield "voronoi_edges", nearline.voronoi_edges
+    yield "is_psd", nearline.is_psd
+    for function in (nearline.softmax, nearline.sparsemax, nearline.sigmoid):
+        yield function.__name__, function
     for name in ("LogisticRegression", "KNeighborsClassifier", "MultinomialNB", "KernelSVM"):
         yield f"{name}, y", lambda S, name=name: made(name).fit(X, S)
         yield f"{name}, sample_weight", lambda S, name=name: made(name).fit(X, y, sample_weight=S)
@@ -119,7 +164,7 @@ def others() -> Iterator[tuple[str, Door]]:
 
 def contests() -> Iterator[tuple[str, Door]]:
     def contest(X: Any) -> Any:
-        return nearline.TryThemAll("quick", progress="silent", test=None, include="LogisticRegression").fit(
+        return nearline.TryThemAll("quick", progress="silent", test=None, include="logistic, L2").fit(
             X, labels()
         )
 

@@ -106,13 +106,18 @@ def attacks() -> Iterator[Attack]:
     for group, what in (
         ("estimators", "every estimator"),
         ("functions", "Index, Risk and other functions"),
-        ("others", "labels, weights, payloads"),
+        ("newer", "learned distances, curves, reasons, blocks"),
+        ("others", "labels, weights, payloads, texts, embeddings"),
         ("contests", "TryThemAll"),
     ):
         yield Attack(
             f"damaged sparse matrices: {what}", lambda _, group=group: at_all("against_damage", group)
         )
-    for group, what in (("estimators", "every estimator"), ("functions", "other functions")):
+    for group, what in (
+        ("estimators", "every estimator"),
+        ("functions", "other functions"),
+        ("newer", "learned distances, curves, reasons, blocks"),
+    ):
         yield Attack(f"odd sparse matrices: {what}", lambda _, group=group: at_all("of_odd_ones", group))
     yield Attack(
         "damaged .npz files: nearline.data", lambda folder: survey_apart(HERE, "crafted_files", str(folder))

@@ -35,6 +35,7 @@ class Declared:
     encoding: str
     missing: Sequence[str] = MISSING
     notes: tuple[str, ...] = ()
+    lines: Sequence[int] = ()  # in which rows begin
 
     def table(self, request: Request) -> Table:
         """Rows and labels as asked for; the declared class is the target if nothing is said."""
@@ -64,6 +65,7 @@ class Declared:
             Cells(markers),
             notes=[*told, *self._undeclared(markers)],
             declared=types,
+            lines=lambda: iter(self.lines),
         )
         return frame.table(request)
 
@@ -78,7 +80,8 @@ class Declared:
     def parts(self, rows: int, request: Request) -> Iterator[Table]:
         """The same in parts; the file itself is read at once."""
         for start in range(0, len(self.frame), rows):
-            yield replace(self, frame=self.frame.slice(start, rows)).table(request)
+            part = slice(start, start + rows)
+            yield replace(self, frame=self.frame[part], lines=self.lines[part]).table(request)
 
     def _undeclared(self, markers: Sequence[str]) -> list[str]:
         """Values that are none of the categories declared for their column."""

@@ -52,7 +52,7 @@ class Arff(Format):
         attributes, keel, start, line = _header(text, path)
         check_names(attributes, path)
         name = "KEEL" if keel else self.name
-        rows = [(i, r) for i, r in enumerate(text[start:].split("\n"), line + 1) if _is_row(r)]
+        rows = _rows(text[start:], line)
         if not rows:
             raise DataError(f"{path} declares its columns and has no rows after @data.")
         if rows[0][1].lstrip().startswith("{"):
@@ -66,7 +66,17 @@ class Arff(Format):
             frame = part.frame()
         else:
             frame = strings(names, [_fields(row, len(names), path, number) for number, row in rows])
-        return Declared(path, name, attributes, frame, encoding)
+        return Declared(path, name, attributes, frame, encoding, lines=tuple(number for number, _ in rows))
+
+    def lines(self, path: Path, request: Request) -> Iterator[int]:
+        text, _ = text_of(path, request.encoding)
+        _, _, start, line = _header(text, path)
+        return (number for number, _ in _rows(text[start:], line))
+
+
+def _rows(text: str, line: int) -> list[tuple[int, str]]:
+    """The rows after the line of ``@data``, each with its line."""
+    return [(number, row) for number, row in enumerate(text.split("\n"), line + 1) if _is_row(row)]
 
 
 def _is_row(line: str) -> bool:

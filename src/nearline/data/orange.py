@@ -1,15 +1,17 @@
 """Files of Orange: a table whose header also says the types and roles of its columns."""
 
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from nearline._records.words import many
 from nearline.data._declared import Attribute, Declared, check_names
 from nearline.data._dialect import Dialect, long_fields, records
 from nearline.data._header import DASHES, MARKERS
-from nearline.data._parse import parsed
+from nearline.data._parse import parsed, record_lines
 from nearline.data._text import sample_of, text_of
 from nearline.data.base import DataError, Format, Request, Table
 from nearline.data.delimited import check_width
@@ -57,7 +59,8 @@ class OrangeTab(Format):
         check_names(attributes, path)
         quote = '"' if '"' in text else None
         names = tuple(a.name for a in attributes)
-        part = parsed(text, Dialect(delimiter, quote, skipped=lead - 1, header=True, names=names))
+        dialect = Dialect(delimiter, quote, skipped=lead - 1, header=True, names=names)
+        part = parsed(text, dialect)
         if not part.rows:
             raise DataError(f"{path} has a header and no rows.")
         notes = []
@@ -66,7 +69,11 @@ class OrangeTab(Format):
             notes.append(
                 f"{many(len(part.ragged), 'row')} with other than {many(len(names), 'field')} (first: row {first:,})"
             )
-        return Declared(path, self.name, attributes, part.frame(), encoding, MISSING, tuple(notes))
+        lines = tuple(islice(record_lines(io.StringIO(text), dialect), lead, None))
+        return Declared(path, self.name, attributes, part.frame(), encoding, MISSING, tuple(notes), lines)
+
+    def lines(self, path: Path, request: Request) -> Iterator[int]:
+        return iter(self._file(path, request).lines)
 
 
 def _declarations(text: str) -> tuple[list[Attribute], int, str] | None:

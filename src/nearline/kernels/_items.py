@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline._arrays.design import Array
+from nearline._arrays.design import Array, is_sparse
 from nearline.kernels._base import Kernel
 
 Fill = Callable[[str, Array], None]  # fills the matrix of a kind: "among", "between" or "diagonal"
@@ -17,6 +17,8 @@ def as_list(raw: Any, what: str) -> list[Any]:
     """The items of a list, a 1-D array, a series or a column (n, 1)."""
     if isinstance(raw, (str, bytes)):
         raise ValueError(f"A collection of {what} is needed, got one string {raw[:40]!r}: put it in a list.")
+    if is_sparse(raw):
+        raise ValueError(f"A collection of {what} is a list or 1-D array, got a sparse matrix.")
     columns = getattr(raw, "columns", None)
     if columns is not None:  # a frame: of pandas or polars
         if len(columns) != 1:

@@ -10,7 +10,7 @@ from nearline._arrays.design import Array, is_sparse
 from nearline._parallel.tiles import slices, steps
 from nearline._records.kept import AnyOf, OneOf, Real, Whole, kept
 from nearline._records.refused import ParameterError
-from nearline.kernels._base import Kernel
+from nearline.kernels._base import Kernel, vectors
 from nearline.kernels.distances import (
     careful_squares,
     doubtful_exponents,
@@ -131,6 +131,7 @@ class RBF(Kernel):
     def fitted(self, items: Any, weights: Array | None = None) -> Self:
         if not isinstance(self.gamma, str):
             return self
+        items = vectors(items)
         gamma = scale_gamma(items, weights) if self.gamma == "scale" else median_gamma(items)
         return replace(self, gamma=gamma)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearline._arrays.design import Array
+from nearline._arrays.design import Array, is_sparse
 from nearline._arrays.targets import checked_targets
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ def take_lists(cls: type) -> None:
 
 def numbers(given: Any, what: str = "scores") -> Array:
     """Numbers as an array of floats; float32 stays float32."""
+    if is_sparse(given):
+        raise ValueError(f"{what} must be an array, got a sparse matrix: give its toarray().")
     try:
         array = np.asarray(given)
         return array if array.dtype.kind == "f" else array.astype(np.float64)

@@ -13,7 +13,7 @@ from nearline.estimators import KNeighborsClassifier, Nystroem
 from nearline.neighbors.index import Index
 from nearline.report._images import picture_shape, row_picture
 from nearline.report._plain import brief
-from nearline.representations import is_frame, kind_of
+from nearline.representations import is_frame, kind_of, series_of
 from nearline.representations.ngrams import token_weights
 from nearline.selection.test_result import TestResult
 from nearline.selection.try_all import TryThemAll
@@ -141,11 +141,11 @@ class Sight:
         if self.shape is not None:
             return {"picture": row_picture(np.asarray(row)[0], self.shape, self._span)}
         if self.kind == "texts":
-            text = str(np.ravel(row.to_numpy() if is_frame(row) else np.asarray(row, dtype=object))[0])
+            text = str(np.ravel(_values(row))[0])
             return {"text": text[:MOST_LETTERS] + ("…" if len(text) > MOST_LETTERS else "")}
         if is_sparse(row):
             return {"cells": self._largest(row)}
-        values = np.asarray(row.to_numpy() if is_frame(row) else row, dtype=object)[0].tolist()
+        values = _values(row)[0].tolist()
         return {"cells": {self.columns[j]: _cell(values[j]) for j in self.telling_columns}}
 
     @cached_property
@@ -228,8 +228,17 @@ def _letters(X: Any) -> int:
     """Letters in the strings of a table or of texts."""
     if is_sparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf"):
         return 0
-    values = X.to_numpy() if is_frame(X) else np.asarray(X, dtype=object)
-    return sum(len(value) for value in np.ravel(values).tolist() if isinstance(value, str))
+    return sum(len(value) for value in np.ravel(_values(X)).tolist() if isinstance(value, str))
+
+
+def _values(X: Any) -> Array:
+    """Rows as they are, column by column: numbers and dates have no type in common."""
+    if not is_frame(X):
+        return np.asarray(X, dtype=object)
+    values = np.empty((len(X), len(X.columns)), dtype=object)
+    for j, series in enumerate(series_of(X)):
+        values[:, j] = series.to_list()
+    return values
 
 
 def _cell(value: Any) -> str:

@@ -30,6 +30,7 @@ class Against:
     trivial: float
     always: Any  # the label that is always answered
     better: bool | None  # shown on these rows; None where no test could tell
+    gain: float  # how much better the own score is, less than 0 if it is worse
     how: str  # the test, in words
     rare: Any = None  # the rarest class that is there, if it is another one
     rare_rows: int = 0
@@ -38,13 +39,23 @@ class Against:
     def __str__(self) -> str:
         reference = REFERENCES.get(self.score, f"always answering {self.always!r}")
         scores = f"{self.score} {self.own:.4f} against {self.trivial:.4f}"
-        verdict = {
-            True: f"better than {reference}",
-            False: f"not better than {reference}, as far as these rows can tell",
-            None: f"too few rows to tell whether it is better than {reference}",
-        }[self.better]
-        said = f"{verdict}: {scores} ({self.how})"
+        said = f"{self.verdict} {reference}: {scores} ({self.how})"
         return f"{said}; {self.misses}" if self.rare_rows else said
+
+    @property
+    def verdict(self) -> str:
+        """What was shown, or else how the scores lie on these rows."""
+        if self.better is None:
+            return "too few rows to tell whether it is better than"
+        if self.better:
+            return "better than"
+        return (
+            "not shown to be better than"
+            if self.gain > 0
+            else "worse than"
+            if self.gain < 0
+            else "no better than"
+        )
 
     @property
     def misses(self) -> str:
@@ -105,9 +116,8 @@ def against_on_rows(
             if constant
             else "by the paired bootstrap, approximate"  # its coverage has not been measured: no interval
         )
-    return _with_misses(
-        Against(scorer.name, own, reference, None, better, how), trivial, right, codes, classes
-    )
+    found = Against(scorer.name, own, reference, None, better, scorer.sign * (own - reference), how)
+    return _with_misses(found, trivial, right, codes, classes)
 
 
 def _gain(
@@ -156,12 +166,11 @@ def against_on_folds(
     both = scorer.sign * np.array([folds.own, folds.trivial])
     own, reference = float(folds.own.mean()), float(folds.trivial.mean())
     better: bool | None = None
+    gain = scorer.sign * (own - reference)
     if np.isfinite(both).all():
-        worse = not indistinguishable(both, test_to_train, LEVEL, correct)[1]
-        better = bool(worse and scorer.sign * (own - reference) > 0)
-    found = Against(
-        scorer.name, own, reference, None, better, "a paired comparison on the folds, approximate"
-    )
+        better = bool(not indistinguishable(both, test_to_train, LEVEL, correct)[1] and gain > 0)
+    how = "a paired comparison on the folds, approximate"
+    found = Against(scorer.name, own, reference, None, better, gain, how)
     return _with_misses(found, always, folds.right, folds.codes, classes)
 
 
