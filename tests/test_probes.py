@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import oracle_probes as oracle
 from nearline import PROTOCOLS, num_threads, probe
-from nearline.probes.logistic import Fits, Fixed, HeldOut, Logistic, halved
+from nearline.probes.logistic import Fits, Fixed, Folds, HeldOut, Logistic, halved
 from nearline.probes.neighbors import NeighborVotes
 from nearline.probes.protocols import Protocol
 from nearline.selection.splits import Division
@@ -130,6 +130,23 @@ def test_honest_chooses_inside_the_training_rows():
     assert whole.chosen is max(whole.lines, key=lambda line: line.inside[0])
     flipped = probe(X, y, Q, (truth + 1) % 3, "honest")
     assert [line.settings for line in flipped.lines] == [line.settings for line in whole.lines]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_linear_part_of_honest(seed):
+    """C by folds of the training rows, then one fit to all of them: as scikit-learn's fits have it."""
+    from nearline.selection.folds import as_folds
+
+    X, y, Q, truth = embeddings(n=120, seed=seed)
+    part = PROTOCOLS["honest"].parts[1]
+    strengths = part.strengths[4:-6:3]  # scikit-learn needs minutes for the weakest penalties
+    own = Protocol("own", 1, "here", (Logistic(strengths, Folds(5)),))
+    (line,) = probe(X, y, Q, truth, own).lines
+    C, inside = oracle.best_strength(X, y, strengths, list(as_folds(5, y, random_state=0)))
+    assert line.settings[0]["C"] == pytest.approx(C)
+    assert line.inside[0] == pytest.approx(inside)
+    assert line.accuracy == np.mean(oracle.logistic_labels(X, y, Q, C) == truth)
+    assert line.chosen_on == "training rows"
 
 
 def test_the_same_whatever_the_threads_and_the_order_of_features():

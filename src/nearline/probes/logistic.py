@@ -18,7 +18,7 @@ from nearline.selection.path_scores import path_scores
 from nearline.selection.splits import Division
 from nearline.solvers import Solution, minimize
 
-TOL = 1e-5  # certified gap of a fit, relative to the null risk
+TOL = 1e-6  # certified gap of a fit, relative to the null risk
 
 
 @dataclass
@@ -103,7 +103,10 @@ def halved(score: Callable[[int], float], n: int, step: int) -> tuple[int, float
 
 @dataclass(frozen=True)
 class Folds(Choice):
-    """The best mean accuracy over folds of the training rows: at most so many, no more than the smallest class has rows."""
+    """The best mean accuracy over folds of the training rows: at most so many, no more than the smallest class has rows.
+
+    Folds are fitted with the alpha = 1 / (C n) of all n rows. Among equals the smallest C wins, the most penalty.
+    """
 
     most: int
 
