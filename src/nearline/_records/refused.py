@@ -8,6 +8,9 @@ from nearline._records.words import did_you_mean, worded
 # Parameters that the command line has options for. Others keep their name there.
 OPTIONS = {
     "alphas": "--alphas",
+    "calibrate": "--calibrate",
+    "choose": "--choose",
+    "class_weight": "--class-weight",
     "exclude": "--exclude",
     "features": "--features",
     "folds": "--folds",
@@ -19,6 +22,7 @@ OPTIONS = {
     "pos_label": "--positive",
     "preset": "--preset",
     "random_state": "--random-state",
+    "refit": "--refit",
     "regularizer": "--regularizer",
     "scoring": "--scoring",
     "starts": "--starts",

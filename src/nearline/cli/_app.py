@@ -10,7 +10,10 @@ from nearline.cli._embedded import probe, transfer
 from nearline.cli._options import (
     AsJson,
     Bins,
+    Calibrate,
+    Choose,
     Classes,
+    ClassWeight,
     Columns,
     Data,
     Drop,
@@ -18,11 +21,14 @@ from nearline.cli._options import (
     Features,
     Labels,
     ModelFile,
+    Nested,
     NumberOfFolds,
     Picture,
     Positive,
     RandomState,
     Read,
+    Reference,
+    Refit,
     Target,
     families_in,
     without_a_screen,
@@ -69,6 +75,12 @@ def try_(
     features: Features = None,
     feature_cache: FeatureCache = None,
     preset: Annotated[str, typer.Option(help="quick, default or thorough")] = "default",
+    choose: Choose = "best",
+    calibrate: Calibrate = "needed",
+    class_weight: ClassWeight = None,
+    nested: Nested = False,
+    refit: Refit = "train",
+    reference: Reference = None,
     time_limit: Annotated[float | None, typer.Option(help="seconds")] = None,
     random_state: RandomState = 0,
     jobs: Annotated[int | None, typer.Option(help="threads (default: all)")] = None,
@@ -88,6 +100,7 @@ def try_(
 ) -> int:
     """Try every model, choose on folds, test once, write a report."""
     from nearline.cli._reading import Reading
+    from nearline.cli._settings import Settings
     from nearline.cli._tried import Request
     from nearline.cli._try import run_try
 
@@ -97,6 +110,7 @@ def try_(
             data, reading, scoring.split(","), positive, folds, groups, time, test, families_in(include),
             families_in(exclude) or (), preset, time_limit, random_state, jobs, out, force, json, quiet, openings,
             resume, features, feature_cache,
+            Settings(choose, calibrate, class_weight, nested, refit, reference),
         )
     )  # fmt: skip
 

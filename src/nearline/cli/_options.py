@@ -55,6 +55,35 @@ ModelFile = Annotated[Path, typer.Argument(help="a file that 'nearline try' wrot
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 
+Choose = Annotated[
+    str, typer.Option(help="best, or one-se: the simplest within a standard error of the best")
+]
+
+
+Calibrate = Annotated[
+    str, typer.Option(help="probabilities: needed, none, auto, temperature, sigmoid or isotonic")
+]
+
+
+ClassWeight = Annotated[str | None, typer.Option(help="balanced, or LABEL=WEIGHT with commas, for fitting")]
+
+
+Nested = Annotated[bool, typer.Option("--nested", help="cross-validate the whole procedure too")]
+
+
+Refit = Annotated[str, typer.Option(help="train, or all: fit anew on all rows after the test")]
+
+
+Reference = Annotated[
+    bool | None,
+    typer.Option(
+        "--reference/--no-reference",
+        help="boosted trees beside the contest, never chosen (default: unless quick)",
+        show_default=False,
+    ),
+]
+
+
 Positive = Annotated[
     str | None, typer.Option(help="positive one of two classes (default: 1 or true, else the rarer)")
 ]

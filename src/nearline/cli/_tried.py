@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,11 @@ from nearline.cli._features import by_features, extractor_facts
 from nearline.cli._numbers import ContestRows
 from nearline.cli._output import Output
 from nearline.cli._reading import Reading, without
+from nearline.cli._settings import Settings
 from nearline.cli._shown import described
 from nearline.data import Table
 from nearline.estimators import KNeighborsClassifier
+from nearline.selection.cells import shown
 from nearline.selection.families import families
 from nearline.selection.fingerprints import fingerprint
 from nearline.selection.leaderboard import OPTIMISTIC
@@ -52,6 +54,7 @@ class Request:
     resume: bool = False  # with what an earlier contest finished
     features: str | None = None  # names with commas
     feature_cache: Path | None = None
+    settings: Settings = field(default_factory=Settings)
 
 
 def facts_of(
@@ -95,6 +98,8 @@ def facts_of(
         },
         "cross_validation_note": OPTIMISTIC,
         "candidates": len(contest.leaderboard_),
+        "nested": getattr(contest, "nested_", None),
+        "reference": None if contest.leaderboard_.outside is None else contest.leaderboard_.outside.facts(),
         "findings": [finding.facts() for finding in contest.findings_],
         "skipped": [vars(one) for one in contest.leaderboard_.skipped],
         "interrupted": contest.interrupted_,
@@ -176,6 +181,10 @@ def show_outcome(
         print(
             f"{visible(contest.chosen_.family)} gives no probabilities of its own: they come from its scores by "
             f"{contest.calibration_}, fitted to rows left out on {contest.model_.folds} folds; labels are unchanged"
+        )
+    for name, scores in getattr(contest, "nested_", {}).items():
+        print(
+            f"nested cross-validation, which chooses anew on each of {len(scores)} folds: {name} {shown(scores.mean())}"
         )
     if request.time is not None:
         print(visible(rows.times(request.time)))

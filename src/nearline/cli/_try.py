@@ -26,6 +26,7 @@ from nearline.data import DataError, Table
 from nearline.selection.choice import TimeLimitError
 from nearline.selection.families import families
 from nearline.selection.folds import LeakageWarning
+from nearline.selection.locked_test import as_holdout
 from nearline.selection.openings import check_record
 from nearline.selection.scoring import as_scorers
 from nearline.selection.try_all import InterruptedFitWarning, TryThemAll
@@ -56,14 +57,13 @@ def _contest(request: Request, y: Any, test: Any, journal: Path | None, features
         exclude=request.exclude,
         scoring=request.scoring,
         pos_label=label_of(request.positive, y),
-        folds=folds_of(request.folds),
-        test=test,
-        split="time" if request.time else "auto",
-        calibrate="needed",  # so that the model that is saved answers --proba
         time_limit=request.time_limit,
         progress="auto" if sys.stderr.isatty() and not (request.quiet or request.json) else "silent",
         journal=journal,
         random_state=request.random_state,
+        **request.settings.parameters(
+            y, test, "time" if request.time else "auto", folds_of(request.folds), request.preset
+        ),
     )
 
 
@@ -78,7 +78,8 @@ def _held(
         for said_below in (LeakageWarning, InterruptedFitWarning):
             warnings.simplefilter("ignore", said_below)
         _fit(contest, X, y, groups)
-    seconds = time.perf_counter() - began
+    account = contest.leaderboard_.account
+    seconds = time.perf_counter() - began if account is None else account.total
     _check_tried(request, contest)
     if request.time:  # the rows were put in order by it; other dates need not be
         contest.findings_ = [one for one in contest.findings_ if one.name != "time-order"]
@@ -168,7 +169,8 @@ def _rows(request: Request, table: Table, contest: TryThemAll, order: Any) -> Co
     """What the rows are called."""
     most = len(table) + table.description.unlabeled
     own = None
-    if contest.test is not None and contest.test_rows_ is None:
+    test = as_holdout(contest.test)
+    if test is not None and contest.test_rows_ is None:
         reading = Reading(request.reading.target, options=request.reading.options)
-        own = FileRows(Path(request.test), reading, len(contest.test[1]), table.schema)
+        own = FileRows(Path(request.test), reading, len(test.rows[1]), table.schema)
     return ContestRows(contest, order, table, FileRows(request.data, request.reading, most), own)

@@ -3,6 +3,7 @@
 import platform
 import shlex
 import sys
+from collections import Counter
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import PurePath
 from typing import Any
@@ -97,7 +98,18 @@ def leaderboard_facts(contest: TryThemAll) -> dict[str, Any]:
         "skipped": [vars(one) for one in board.skipped],
         "interrupted": contest.interrupted_,
         "nested": getattr(contest, "nested_", None),
+        "reference": None
+        if board.outside is None
+        else board.outside.facts() | _reference(board, board.outside.entry),
     }
+
+
+def _reference(board: Leaderboard, entry: Entry | None) -> dict[str, Any]:
+    """The outside reference as a line of the leaderboard; nothing where it was not fitted."""
+    if entry is None:
+        return {"line": None}
+    folds = rounded(entry.scores[board.primary.name], 6)
+    return {"line": _entry_facts(board, entry) | {"folds": folds, "not_distinguishable": False}}
 
 
 def _entry_facts(board: Leaderboard, entry: Entry) -> dict[str, Any]:
@@ -154,23 +166,21 @@ def _curve(contest: TryThemAll, best: Entry) -> dict[str, Any]:
 
 
 def timing_facts(contest: TryThemAll, source: dict[str, Any]) -> dict[str, Any]:
-    """Seconds of fitting and predicting by family, over all its candidates and folds."""
-    folds = split_facts(contest)["folds"]
-    spent: dict[str, dict[str, Any]] = {}
-    for entry in contest.leaderboard_:
-        one = spent.setdefault(
-            entry.family,
-            {"family": entry.family, "candidates": 0, "fit_seconds": 0.0, "predict_seconds": 0.0},
-        )
-        one["candidates"] += 1
-        one["fit_seconds"] += entry.fit_seconds * folds
-        one["predict_seconds"] += entry.predict_seconds * folds
-    families = sorted(spent.values(), key=lambda one: -one["fit_seconds"] - one["predict_seconds"])
-    for one in families:
-        one["fit_seconds"], one["predict_seconds"] = (
-            rounded(one[name], 4) for name in ("fit_seconds", "predict_seconds")
-        )
-    return {"seconds": source.get("seconds"), "families": families}
+    """Where the time went: every second charged once, so that the parts add up to the whole."""
+    account = contest.leaderboard_.account
+    if account is None:
+        return {"seconds": source.get("seconds"), "charged": []}
+    tried = Counter(entry.family for entry in contest.leaderboard_)
+    charged = [
+        {
+            "payer": one["payer"],
+            "seconds": rounded(one["seconds"], 4),
+            "shared": {name: rounded(seconds, 4) for name, seconds in one["shared"].items()},
+            "candidates": tried.get(one["payer"]),
+        }
+        for one in account.records()
+    ]
+    return {"seconds": rounded(account.total, 4), "charged": charged}
 
 
 def reproduce_facts(contest: TryThemAll, source: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from nearline.selection.leaderboard import Skipped, by_reason
 
 MOST_CANDIDATES = 250  # listed
 MOST_CURVES = 6  # drawn
+OUTSIDE = "outside reference, not a candidate"
 FAR = 1.0  # times the width of the better half: a candidate so far below does not set the scale
 
 
@@ -38,6 +39,7 @@ def board_section(facts: dict[str, Any]) -> Html:
         h("p", told, rest, optimistic),
         _interrupted(board),
         _families(facts),
+        _reference(board),
         _grid_ends(board),
         _nested(facts),
         _candidates(facts),
@@ -63,7 +65,12 @@ def _families(facts: dict[str, Any]) -> Html:
         *(h("th", name, scope="col", class_="n opt") for name in ("Fit", "Predict", "Size")),
     ]
     chosen = facts["model"]
-    rows = [_family(one, board, scale, _is_same(one, chosen)) for one in board["families"]]
+    rows = [
+        _family(one, board, scale, "chosen" if _is_same(one, chosen) else "") for one in board["families"]
+    ]
+    line = (board["reference"] or {}).get("line")
+    if line is not None:
+        rows.append(_family(line, board, scale, OUTSIDE))
     return scrolling(table(head, rows, "Best of each family", class_="board"), "Leaderboard of families")
 
 
@@ -71,9 +78,9 @@ def _is_same(one: dict[str, Any], chosen: dict[str, Any]) -> bool:
     return all(one[key] == chosen[key] for key in ("family", "representation", "parameters"))
 
 
-def _family(one: dict[str, Any], board: dict[str, Any], scale: Scale, chosen: bool) -> Html:
+def _family(one: dict[str, Any], board: dict[str, Any], scale: Scale, role: str) -> Html:
     small = ", ".join(part for part in (one["representation"], named(one["parameters"])) if part)
-    who = [name_of(one["family"]), h("em", "chosen") if chosen else None, h("small", small)]
+    who = [name_of(one["family"]), h("em", role) if role else None, h("small", small)]
     others = [h("td", number(one["scores"][name]["mean"]), class_="n opt") for name in board["scores"][1:]]
     return h(
         "tr",
@@ -132,6 +139,15 @@ def _grid_ends(board: dict[str, Any]) -> Html | None:
     ]
     said = f"At an end of its grid, so that values beyond may be better: {'; '.join(found)}."
     return h("p", said, class_="remark") if found else None
+
+
+def _reference(board: dict[str, Any]) -> Html | None:
+    """Whether another kind of model is better, in a sentence that nobody overlooks where it is."""
+    found = board["reference"]
+    if found is None:
+        return None
+    said = found["said"][:1].upper() + found["said"][1:]
+    return h("p", said, class_="remark" if found["verdict"] == "better" else None)
 
 
 def _nested(facts: dict[str, Any]) -> Html | None:
@@ -248,28 +264,33 @@ def _panel(curve: dict[str, Any], board: dict[str, Any]) -> Html:
 def timing_section(facts: dict[str, Any]) -> Html:
     """Where the time went."""
     timing = facts["timing"]
-    families = timing["families"]
-    total = sum(one["fit_seconds"] + one["predict_seconds"] for one in families)
-    most = max((one["fit_seconds"] + one["predict_seconds"] for one in families), default=0) or 1
-    wall = f" The contest took {seconds(timing['seconds'])} in all." if timing["seconds"] else ""
+    charged = timing["charged"]
+    if not charged:
+        return section("timing", "Timing", h("p", "Where the time went was not counted."))
+    most = max(one["seconds"] for one in charged) or 1
     said = (
-        f"Fitting and predicting took {seconds(total)} of work, summed over all candidates and folds; a search that "
-        f"candidates share is counted for each of them.{wall}"
+        f"The contest took {seconds(timing['seconds'])}. Every second is charged once, so that these add up to all of it. "
+        "What candidates of a family share (a search, Gram matrices, a factorization) is done once, and named; folds run "
+        "side by side, and their work is counted in proportion."
     )
     head: list[Any] = [
-        "Family",
+        "What for",
         h("th", "Time", scope="col", class_="wide"),
-        *(h("th", name, scope="col", class_="n") for name in ("Fit", "Predict", "Candidates")),
+        *(h("th", name, scope="col", class_="n") for name in ("Seconds", "Candidates")),
     ]
     rows = [
         [
-            h("th", name_of(one["family"]), scope="row"),
-            h("td", bar((one["fit_seconds"] + one["predict_seconds"]) / most), class_="wide"),
-            h("td", seconds(one["fit_seconds"]), class_="n"),
-            h("td", seconds(one["predict_seconds"]), class_="n"),
-            h("td", one["candidates"], class_="n"),
+            h("th", name_of(one["payer"]), h("small", _shared(one["shared"])), scope="row"),
+            h("td", bar(one["seconds"] / most), class_="wide"),
+            h("td", seconds(one["seconds"]), class_="n"),
+            h("td", "" if one["candidates"] is None else one["candidates"], class_="n"),
         ]
-        for one in families
+        for one in charged
     ]
-    made = table(head, rows, "Time by family", class_="plain narrow")
-    return section("timing", "Timing", h("p", said), scrolling(made, "Time by family"))
+    made = table(head, rows, "Where the time went", class_="plain narrow")
+    return section("timing", "Timing", h("p", said), scrolling(made, "Where the time went"))
+
+
+def _shared(work: dict[str, float]) -> str:
+    named = ", ".join(f"{name} {seconds(spent)}" for name, spent in work.items())
+    return f"shared: {named}" if named else ""

@@ -12,7 +12,7 @@ from nearline.selection.edges import ROUNDS, Axis, Edge, open_ends
 from nearline.selection.families import Family
 from nearline.selection.fold_data import FoldData, TrainingRows
 from nearline.selection.forecast import Forecast
-from nearline.selection.leaderboard import Leaderboard, Skipped
+from nearline.selection.leaderboard import Entry, Leaderboard, Skipped
 from nearline.selection.memory import KEPT
 from nearline.selection.running import Rules, Runner
 from nearline.selection.unit import Unit
@@ -37,7 +37,7 @@ class Contest:
             int, float
         ] = {}  # seconds that a last fit of an entry, known by its id, takes about
         self._tests = [test for _, test in rows.folds]
-        self._data = FoldData(rows, rules.class_weight, min(KEPT, self.rules.memory_left / 4))
+        self._data = FoldData(rows, rules.class_weight, min(KEPT, self.rules.memory_left / 4), rules.account)
         self._runner = Runner(rows, self._data, rules)
         usable, self.skipped = usable_representations(self._data, representations, rules.budget)
         self._pairs = [(family, one) for family in families for one in usable if one.gives in family.takes]
@@ -78,7 +78,9 @@ class Contest:
         seconds = [self.seconds_to_fit(unit, number) for unit, number in finished]
         self.to_fit = {id(entry): one for entry, one in zip(entries, seconds, strict=True)}
         self._data.forget()
-        return Leaderboard(entries, rules.scorers, self.rows.test_to_train, self.skipped, n_rows)
+        return Leaderboard(
+            entries, rules.scorers, self.rows.test_to_train, self.skipped, n_rows, account=rules.account
+        )
 
     def _run_all(self, waiting: list[Unit], total: int | None) -> None:
         """Unit after unit; those that ran leave the list. ``total``: of all units, where others are to come."""
@@ -166,6 +168,19 @@ class Contest:
             self._skip(unit.family, unit.representation, reason_of(error))
             return
         self.units.append(unit)
+
+    def beside(self, family: Family, representation: Representation) -> Entry | str:
+        """What has no part in the choice, on the same folds, once the contest has been held; or why there is nothing."""
+        try:
+            unit = self._unit(family, representation)
+            if isinstance(unit, str):
+                return unit
+            self._runner.run(unit, 0, f"{_doing(unit)}, beside the contest", lambda _: 0.0)
+        except OutOfTime:
+            return LATE
+        finally:
+            self._data.forget()
+        return unit.entry(0)
 
     def _keep_time(self) -> None:
         """Reserve what it will take to fit the best so far on all rows."""

@@ -11,8 +11,11 @@ from nearline._arrays.design import Array
 from nearline._parallel.stopping import Deadline
 from nearline.estimators.base import class_weights
 from nearline.representations import Representation
+from nearline.selection.account import Account
 from nearline.selection.families import Fold, voters_of
 from nearline.selection.folds import Folds
+
+ROWS = "rows as numbers, for all families"  # who pays for representations
 
 
 @dataclass(frozen=True)
@@ -34,8 +37,11 @@ class TrainingRows:
 class FoldData:
     """Folds as numbers, kept for the next family while they fit into the memory given."""
 
-    def __init__(self, rows: TrainingRows, class_weight: Any, memory: float) -> None:
+    def __init__(
+        self, rows: TrainingRows, class_weight: Any, memory: float, account: Account | None = None
+    ) -> None:
         self.rows, self.class_weight, self.memory = rows, class_weight, memory
+        self._account = Account() if account is None else account
         self._read: dict[str, Any] = {}  # by what is read
         self._prepared: dict[str, Any] = {}
         self._kept: dict[str, dict[int, Fold]] = {}
@@ -77,8 +83,9 @@ class FoldData:
         if f in kept:
             return kept[f]
         train, test = self.rows.folds[f]
-        prepared, watch = self._made(representation), Deadline(None)
-        X_train, X_test = prepared.fold(train, test, self.rows.codes[train])
+        with self._account.charge(ROWS):
+            prepared, watch = self._made(representation), Deadline(None)
+            X_train, X_test = prepared.fold(train, test, self.rows.codes[train])
         self._longest[representation.name] = max(self._longest.get(representation.name, 0.0), watch.spent)
         self.making += watch.spent
         gram = representation.gives == "gram"

@@ -118,10 +118,24 @@ def check_classes(y: Array) -> None:
         )
 
 
+BESIDE = ("reference",)  # what runs beside the families of a contest
+
+
+def beside_of(beside: Any, preset: str) -> tuple[str, ...]:
+    """What runs beside the families."""
+    if beside == "auto":
+        return () if preset == "quick" else BESIDE
+    names = () if beside is None else (beside,) if isinstance(beside, str) else tuple(beside)
+    for name in names:
+        check_choice("beside", name, ("auto", None, *BESIDE))
+    return names
+
+
 def check_options(contest: Any) -> None:
     """Parameters of a contest that need no look at the data."""
     check_choice("choose", contest.choose, ("best", "one-se"))
     check_choice("calibrate", contest.calibrate, (None, "auto", "needed", *CALIBRATORS))
+    beside_of(contest.beside, contest.preset)
     limit = contest.time_limit
     if limit is not None and not (isinstance(limit, (int, float, np.number)) and limit > 0):
         raise ParameterError("time_limit", limit, "a number of seconds > 0")

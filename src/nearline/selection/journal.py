@@ -17,7 +17,7 @@ from nearline.selection.scored import Scored
 from nearline.selection.scoring import Scorer
 from nearline.selection.unit import Unit
 
-FORMAT = 1
+FORMAT = 2
 # What must be the same, and how it is called where it is not.
 CALLED = {
     "format": "the format of the journal",

@@ -2,16 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._records.words import many
+from nearline.selection.account import Account
 from nearline.selection.cells import bytes_in, seconds_in, short, shown, table
 from nearline.selection.comparison import Added, CorrectRows, indistinguishable
 from nearline.selection.edges import Edge
 from nearline.selection.scoring import SCORERS, Scorer
+
+if TYPE_CHECKING:
+    from nearline.selection.outside import Outside
 
 OPTIMISTIC = "The best mean is optimistic: it was chosen for being best. Test rows and nested cross-validation are honest."
 
@@ -61,6 +65,8 @@ class Leaderboard:
     test_to_train: float  # rows left out for each row learned from, for paired comparisons
     skipped: list[Skipped] = field(default_factory=list)
     n_rows: int | None = None  # left out over all folds, where they are independent of each other
+    outside: "Outside | None" = None  # what the choice is held against
+    account: Account | None = None  # where the time went
 
     def __post_init__(self) -> None:
         self.entries.sort(key=self._rank)
@@ -237,12 +243,15 @@ class Leaderboard:
         return [
             *table([head, *rows]),
             f"{many(len(self), 'candidate')}; mean ± standard deviation over {folds} folds; the best of each family.",
-            "fit, predict: time per fold, of a path from the candidate before; size: what the model keeps.",
+            "fit, predict: time per fold of one candidate, with all that it shares with others (of a path from the candidate "
+            "before); size: what the model keeps.",
+            *([] if self.account is None else [str(self.account)]),
             OPTIMISTIC,
             "* not distinguishable from the best of these by a paired comparison (approximate).",
             "Linear models are certified to 1e-3 of the null risk on folds, the chosen one to 1e-4 of its own risk.",
             *self._open_ends(best),
             *self._reasons(),
+            *([] if self.outside is None else [str(self.outside)]),
         ]
 
     def _open_ends(self, best: list[Entry]) -> list[str]:

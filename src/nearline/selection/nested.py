@@ -22,7 +22,12 @@ def nested_scores(
     codes = np.searchsorted(classes, rows.y)
     number = split.folds if isinstance(split.folds, (int, np.integer)) else len(folds)
     procedure = clone(contest).set_params(
-        split=Split(split.by, number), folds=None, test=None, progress="silent", pos_label=positive
+        split=Split(split.by, number),
+        folds=None,
+        test=None,
+        progress="silent",
+        pos_label=positive,
+        beside=None,
     )
     interrupted = False
     for f, (train, test) in enumerate(folds):

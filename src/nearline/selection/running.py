@@ -12,6 +12,7 @@ from nearline._arrays.design import Array
 from nearline._core import thread_limit
 from nearline._parallel.stopping import checkpoint, current, heeding
 from nearline._parallel.tiles import side_by_side
+from nearline.selection.account import Account
 from nearline.selection.budget import Budget
 from nearline.selection.comparison import added_by_rows
 from nearline.selection.contributions import contributions_of, correct
@@ -37,6 +38,7 @@ class Rules:
     memory: float | None = None  # bytes; None: what the machine has left
     last_fits: Callable[[Any], int] = lambda model: 1  # how often a winner is fitted in the end
     journal: Journal = field(default_factory=Journal)
+    account: Account = field(default_factory=Account)  # of the time
 
     @property
     def memory_left(self) -> float:
@@ -60,7 +62,18 @@ class Runner:
             )
 
     def run(self, unit: Unit, first: int, doing: str, share: Callable[[float], float]) -> None:
-        """Candidates from number first on; warnings become their notes."""
+        """Candidates from number first on, at their family's charge; warnings become their notes."""
+        account, before = self.rules.account, set(unit.work)
+        paid = account.spent.get(unit.family.name, 0.0)
+        try:
+            with account.charge(unit.family.name):
+                self._run(unit, first, doing, share)
+        finally:
+            own, shared = unit.work_since(before)
+            paid = account.spent[unit.family.name] - paid
+            account.share(unit.family.name, paid, shared, own)
+
+    def _run(self, unit: Unit, first: int, doing: str, share: Callable[[float], float]) -> None:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             pieces = self._pieces(unit, first)
@@ -134,6 +147,7 @@ class Runner:
             outcome.size,
             outcome.note,
             self._added(outcome, rows.codes[test]),
+            outcome.shared,
         )
 
     def _added(self, outcome: Outcome, codes: Array) -> Array | None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline.selection.families import Shared
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Scored:
     size: int | None
     note: str = ""
     added: Array | None = None  # what rows add to the score that decides
+    shared: tuple[Shared, ...] = ()  # work that other candidates need too
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -30,6 +32,7 @@ class Scored:
             "size": self.size,
             "note": self.note,
             "added": None if self.added is None else _text(self.added),
+            "shared": [[one.name, one.seconds, one.fitting] for one in self.shared],
         }
 
     @classmethod
@@ -44,6 +47,7 @@ class Scored:
             plain["size"],
             plain["note"],
             None if added is None else _numbers(added, np.float32),
+            tuple(Shared(str(name), float(spent), bool(fitting)) for name, spent, fitting in plain["shared"]),
         )
 
 

@@ -2,6 +2,7 @@
 
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from nearline._records.habits import TranslatesHabits
 from nearline._records.parameters import HoldsParametrized
 from nearline.estimators.base import encoded
 from nearline.representations import Representation, representations
+from nearline.selection.account import Account
 from nearline.selection.budget import GRACE, Budget
 from nearline.selection.by_model import PredictsByModel
 from nearline.selection.calibration import CalibratedClassifier
@@ -24,13 +26,14 @@ from nearline.selection.contest import Contest
 from nearline.selection.families import families
 from nearline.selection.final_fit import FinalFit
 from nearline.selection.fold_data import TrainingRows
-from nearline.selection.input import check_options, labeled_rows
+from nearline.selection.input import beside_of, check_options, labeled_rows
 from nearline.selection.journal import journal_of
 from nearline.selection.last_fit import Finish
 from nearline.selection.leaderboard import Entry, Leaderboard
 from nearline.selection.locked_test import Holdout, Winner, as_holdout, lock
 from nearline.selection.nested import nested_scores
 from nearline.selection.openings import check_record
+from nearline.selection.outside import LEAST, outside_reference
 from nearline.selection.parts import DividesRows
 from nearline.selection.progress import as_progress
 from nearline.selection.remarks import TRIVIAL, grid_ends, leaks, no_better, warn_of
@@ -83,6 +86,8 @@ class TryThemAll(
     class_weight : None, "balanced" or {label: weight}, for fitting; scores stay unweighted by it.
     time_limit : seconds for the whole fit: checks, representations, candidates and the last fit; decides how many
         candidates finish, never their scores.
+    beside : what runs beside the families: "reference" (boosted trees of scikit-learn on the same folds, never chosen: is
+        another kind of model better?). "auto": that, unless the preset is "quick"; None: nothing.
     progress : "auto", "bar", "lines" or "silent".
     journal : a file that keeps what has finished. A fit that finds it there goes on with it, to the same bits; that of
         other rows, folds, weights, scores or another version is refused.
@@ -136,6 +141,7 @@ class TryThemAll(
         calibrate: str | None = None,
         class_weight: Any = None,
         time_limit: float | None = None,
+        beside: Any = "auto",
         progress: Any = "auto",
         journal: Any = None,
         random_state: int = 0,
@@ -154,6 +160,7 @@ class TryThemAll(
         self.calibrate = calibrate
         self.class_weight = class_weight
         self.time_limit = time_limit
+        self.beside = beside
         self.progress = progress
         self.journal = journal
         self.random_state = random_state
@@ -177,7 +184,7 @@ class TryThemAll(
             return self
         check_options(self)
         split, holdout = as_split(self.split, self.folds), as_holdout(self.test)
-        budget = Budget(self.time_limit)
+        budget, account = Budget(self.time_limit), Account()
         self.__dict__.pop("model_", None)  # of an earlier fit: this one may be interrupted
         as_scorers(self.scoring)  # refused now rather than after a look at the data
         self._rows = labeled_rows(self, X, y, groups, sample_weight)
@@ -187,20 +194,37 @@ class TryThemAll(
         rows = self._begin(part, split.folds)
         self._final = FinalFit(self.classes_, self.calibrate, self.class_weight, self._division)
         self._final.check(part)  # refused now rather than after the contest
-        found = self._asked_for(rows.X)
-        with heeding(budget.checking):
+        self._representations = {one.name: one for one in self._asked_for(rows.X)}
+        with heeding(budget.checking), account.charge("checks"):
             self.findings_: list[Finding] = leaks(self, rows, part, self._locked, self._train)
         warn_of(self.findings_)
-        contest = self._run(rows, found, budget)
+        journal = journal_of(self.journal, rows, self._scorers, self.class_weight)
+        rules = Rules(
+            self._scorers, self.preset, as_progress(self.progress), self.class_weight, budget, None, self._final.times,
+            journal, account,
+        )  # fmt: skip
+        try:
+            self._hold(rows, part, rules)
+        finally:
+            self.findings_ += journal.close()
+        if split.nested and not self.interrupted_:
+            with account.charge("nested cross-validation"):
+                self.nested_, self.interrupted_ = nested_scores(
+                    self, part, self._folds, split, self._scorers, self.positive_
+                )
+        account.close()
+        return self
+
+    def _hold(self, rows: TrainingRows, part: LabeledRows, rules: Rules) -> None:
+        """The contest, its remarks, the last fit, and what it is held against."""
+        contest, budget = self._run(rows, rules), rules.budget
         with suppress(OutOfTime), heeding(Deadline(GRACE) if self.interrupted_ else budget.result):
             against = chosen_against_trivial(self.leaderboard_, self.chosen_, rows, self._scorers[0])
             self.findings_ += [*no_better(against, "folds"), *grid_ends(self.leaderboard_)]
-        self._fit_last(part, contest)
-        if split.nested and not self.interrupted_:
-            self.nested_, self.interrupted_ = nested_scores(
-                self, part, self._folds, split, self._scorers, self.positive_
-            )
-        return self
+        with rules.account.charge("the last fit"):
+            self._fit_last(part, contest)
+        with rules.account.charge("outside reference"):
+            self._look_outside(contest)
 
     def _lock(self, holdout: Holdout | None) -> None:
         """Divide the rows, before anything else looks at them; another fit on the same test rows goes on counting."""
@@ -246,18 +270,9 @@ class TryThemAll(
 
         return chosen_features(X, self.features, getattr(self, "row_shape_", ()), self.preset)
 
-    def _run(self, rows: TrainingRows, found: list[Representation], budget: Budget) -> Contest:
-        progress = as_progress(self.progress)
-        self._representations = {one.name: one for one in found}
-        journal = journal_of(self.journal, rows, self._scorers, self.class_weight)
-        rules = Rules(
-            self._scorers, self.preset, progress, self.class_weight, budget, None, self._final.times, journal
-        )
-        try:
-            contest = Contest(rows, self._families(), found, rules)
-            self.leaderboard_: Leaderboard = contest.run()
-        finally:
-            self.findings_ += journal.close()
+    def _run(self, rows: TrainingRows, rules: Rules) -> Contest:
+        contest = Contest(rows, self._families(), list(self._representations.values()), rules)
+        self.leaderboard_: Leaderboard = contest.run()
         self.interrupted_ = contest.interrupted
         if contest.interrupted and not len(self.leaderboard_):
             raise KeyboardInterrupt
@@ -277,7 +292,15 @@ class TryThemAll(
             f"Interrupted: {self.chosen_} was not fitted. The leaderboard is kept, and "
             "contest.estimator(contest.chosen_).fit(X, y) fits it."
         )
-        warnings.warn(said, InterruptedFitWarning, stacklevel=3)
+        warnings.warn(said, InterruptedFitWarning, stacklevel=4)
+
+    def _look_outside(self, contest: Contest) -> None:
+        """Whether another kind of model would be better than the chosen one; it takes no time from candidates."""
+        if "reference" in beside_of(self.beside, self.preset) and not self.interrupted_:
+            budget = contest.rules.budget
+            most = min(max(LEAST, budget.candidates.spent), budget.late_left)
+            found = outside_reference(contest, self.leaderboard_, self.chosen_, most)
+            self.leaderboard_ = replace(self.leaderboard_, outside=found)
 
     # -- the test ---------------------------------------------------------------------------------------------
 

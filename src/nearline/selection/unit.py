@@ -8,7 +8,7 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline.representations import Representation
 from nearline.selection.edges import Edge
-from nearline.selection.families import Family
+from nearline.selection.families import Family, Shared
 from nearline.selection.leaderboard import Entry
 from nearline.selection.scored import Scored
 from nearline.selection.scoring import Scorer
@@ -27,7 +27,10 @@ class Unit:
     folds: float = 0.0  # bytes of the folds that are kept meanwhile
     grid: list[dict[str, Any]] = field(default_factory=list)
     scores: Array = field(init=False)  # (scorers, candidates, folds)
-    spent: Array = field(init=False)  # (fit, predict; candidates, folds)
+    spent: Array = field(init=False)  # (fit, predict; candidates, folds), shared work aside
+    work: dict[tuple[int, int], tuple[Shared, ...]] = field(
+        default_factory=dict
+    )  # shared, by fold and candidate
     done: Array = field(init=False)  # (candidates, folds)
     sizes: Array = field(init=False)  # NaN: unknown
     notes: list[dict[str, None]] = field(default_factory=list)
@@ -65,6 +68,7 @@ class Unit:
         self.scores[:, number, f] = found.scores
         self.correct[f][number] = found.right
         self.spent[:, number, f] = found.fit_seconds, found.predict_seconds
+        self.work[f, number] = found.shared
         # The largest, as folds may end in any order; NaN stays.
         self.sizes[number] = np.maximum(self.sizes[number], np.nan if found.size is None else found.size)
         if found.note:
@@ -87,7 +91,28 @@ class Unit:
     def seconds_to_fit(self, number: int) -> float:
         """Of a fit on a fold. A candidate of a warm path owes its speed to those before it: alone it takes all of them."""
         seconds = self.spent[0].mean(axis=1)
-        return float(seconds.sum() if self.family.warm else seconds[number])
+        return float(seconds.sum() if self.family.warm else seconds[number]) + self._needs(
+            number, fitting=True
+        )
+
+    def work_since(self, before: set[tuple[int, int]]) -> tuple[float, dict[str, float]]:
+        """Seconds of the folds and candidates beside those before: their own, and of each kind of shared work, done once."""
+        new = [key for key in self.work if key not in before]
+        once = {(f, one) for f, number in new for one in self.work[f, number]}
+        shared: dict[str, float] = {}
+        for _, one in sorted(once, key=lambda pair: (pair[0], pair[1].name, pair[1].seconds)):
+            shared[one.name] = shared.get(one.name, 0.0) + one.seconds
+        return float(sum(self.spent[:, number, f].sum() for f, number in new)), shared
+
+    def _needs(self, number: int, *, fitting: bool) -> float:
+        """Seconds of the shared work that a candidate needs, per fold."""
+        found = [
+            one.seconds
+            for f in range(len(self.tests))
+            for one in self.work[f, number]
+            if one.fitting is fitting
+        ]
+        return sum(found) / len(self.tests)
 
     def entry(self, number: int) -> Entry:
         """A candidate as the leaderboard has it."""
@@ -97,8 +122,8 @@ class Unit:
             self.representation.name,
             self.grid[number],
             {s.name: self.scores[i, number] for i, s in enumerate(self.scorers)},
-            float(fit_seconds),
-            float(predict_seconds),
+            float(fit_seconds) + self._needs(number, fitting=True),
+            float(predict_seconds) + self._needs(number, fitting=False),
             None if np.isnan(self.sizes[number]) else int(self.sizes[number]),
             self.family.path,
             "; ".join(self.notes[number]),

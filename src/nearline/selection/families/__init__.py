@@ -12,7 +12,7 @@ from nearline.estimators import (
 )
 from nearline.regularizers import ElasticNet
 from nearline.representations import PRESETS
-from nearline.selection.families._base import Family, Fold, Outcome, voters_of
+from nearline.selection.families._base import Family, Fold, Outcome, Shared, voters_of
 from nearline.selection.families.alone import (
     Bernoulli,
     Centroid,
@@ -127,4 +127,4 @@ def _matching(names: Any, preset: list[str], known: list[str], what: str) -> set
     return found
 
 
-__all__ = ["FAMILIES", "PRESETS", "Family", "Fold", "Outcome", "families", "voters_of"]
+__all__ = ["FAMILIES", "PRESETS", "Family", "Fold", "Outcome", "Shared", "families", "voters_of"]

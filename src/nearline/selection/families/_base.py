@@ -71,8 +71,17 @@ class Fold:
 
 
 @dataclass(frozen=True)
+class Shared:
+    """Work on a fold that several candidates need and that is done once: a search, a Gram matrix, a factorization."""
+
+    name: str
+    seconds: float
+    fitting: bool = True  # or predicting
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """What one candidate says about the rows of a fold, and what it took."""
+    """What one candidate says about the rows of a fold, and what it took beside the work that it shares."""
 
     number: int  # of the candidate
     predictions: Predictions
@@ -81,6 +90,7 @@ class Outcome:
     size: int | None  # what the model keeps, in bytes; None: unknown
     note: str = ""
     gap: float | None = None  # certified, where there is a certificate
+    shared: tuple[Shared, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from nearline.losses import LOSSES, Squared
 from nearline.predictions import Known, Predictions, spread
 from nearline.risk import KernelRisk, Risk
 from nearline.selection.edges import Axis, two_digits
-from nearline.selection.families._base import Family, Fold, Outcome
+from nearline.selection.families._base import Family, Fold, Outcome, Shared
 from nearline.selection.path import solutions
 from nearline.solvers.gram_ridge import GramRidge
 from nearline.solvers.kernel import two_class_problems, two_class_risks
@@ -83,9 +83,9 @@ class KernelFamily(Family):
             numbers = [number for number, one in enumerate(grid) if one.get("kernel") == kernel]
             start = perf_counter()
             K, K_test = grams(fold, kernel)
-            shared = (perf_counter() - start) / len(numbers)
+            shared = () if kernel is None else (Shared("Gram matrices", perf_counter() - start),)
             for outcome in self.along(fold, K, K_test, {number: grid[number] for number in numbers}):
-                yield replace(outcome, fit_seconds=outcome.fit_seconds + shared)
+                yield replace(outcome, shared=(*outcome.shared, *shared))
 
     @abstractmethod
     def along(

@@ -14,7 +14,7 @@ from nearline.kernels import RBF
 from nearline.kernels.vector import scale_gamma
 from nearline.selection.chain import Chain
 from nearline.selection.edges import Axis, two_digits
-from nearline.selection.families._base import Family, Fold, Outcome
+from nearline.selection.families._base import Family, Fold, Outcome, Shared
 from nearline.selection.families.kernels import ALPHA, CS, GAMMA, GAMMAS
 from nearline.selection.families.paths import LeastSquaresPath
 
@@ -62,14 +62,14 @@ class LowRank(Family):
             start = perf_counter()
             mapped = self._map(grid[numbers[0]]).fit(fold.X_train)
             train, test = (mapped.transform(X).astype(np.float32) for X in (fold.X_train, fold.X_test))
-            shared = (perf_counter() - start) / len(numbers)
+            shared = Shared("map of the kernel", perf_counter() - start)
             alphas = [{"alpha": grid[number]["alpha"]} for number in numbers]
             note = f"approximate: the Gram matrix is off by {100 * mapped.error_:.1f}%"
             for one in self.inner.outcomes(replace(fold, X_train=train, X_test=test), alphas):
                 yield replace(
                     one,
                     number=numbers[one.number],
-                    fit_seconds=one.fit_seconds + shared,
+                    shared=(*one.shared, shared),
                     size=(one.size or 0) + mapped.n_components_ * (fold.row_bytes + 8 * mapped.n_components_),
                     note=note if not one.note else f"{one.note}; {note}",
                 )

@@ -15,7 +15,7 @@ from nearline.neighbors.metrics import as_metric
 from nearline.neighbors.vote import Decision, Electorate, Vote, voters
 from nearline.predictions import Known, Predictions
 from nearline.selection.edges import Axis, Counts
-from nearline.selection.families._base import Family, Fold, Outcome
+from nearline.selection.families._base import Family, Fold, Outcome, Shared
 
 KS = {
     "quick": (1, 3, 5, 10, 20, 50),
@@ -84,11 +84,13 @@ class NearestNeighbors(Family):
                 cast[number].append((queries, vote.decide(found, electorate)))
                 seconds[number] += perf_counter() - begin
         searching = perf_counter() - built - seconds.sum()
+        shared = Shared("index", built - start), Shared("search", searching, fitting=False)
         for number in range(len(grid)):
             decision = Decision.joined(cast[number], fold.X_test.shape[0])
             predictions = Predictions(decision.winners, fold.n_classes, None, Known(decision.shares))
             cast[number] = []
-            yield Outcome(number, predictions, built - start, searching + seconds[number], fold.data_bytes)
+            took = float(seconds[number])
+            yield Outcome(number, predictions, 0.0, took, fold.data_bytes, shared=shared)
 
     def memory(self, fold: Fold, grid: list[dict[str, Any]]) -> int:
         lists = 24 * max(one["n_neighbors"] for one in grid)

@@ -16,7 +16,7 @@ from nearline.predictions import Predictions, spread
 from nearline.risk import Risk
 from nearline.scores import LinearScore
 from nearline.selection.edges import Axis, two_digits
-from nearline.selection.families._base import Family, Fold, Outcome
+from nearline.selection.families._base import Family, Fold, Outcome, Shared
 from nearline.selection.path import solutions
 from nearline.solvers import RidgeFactorization, Solution, minimize
 
@@ -65,18 +65,25 @@ class Path(Family):
         risk, X_test = self._risk(fold, model), as_design(fold.X_test)
         known = np.flatnonzero(np.bincount(fold.codes))
         order = np.argsort([-parameters["alpha"] for parameters in grid], kind="stable")
-        solved = self._solutions(risk, [grid[number]["alpha"] for number in order])
+        begun = perf_counter()
+        factors = self._factors(risk)
+        start += perf_counter() - begun  # which nobody pays for alone
+        shared = () if factors is None else (Shared("factorization", perf_counter() - begun),)
+        solved = self._solutions(risk, [grid[number]["alpha"] for number in order], factors)
         for number, solution in zip(order, solved, strict=True):
             params, fitted = solution.params, perf_counter()
             predictions = self._predictions(risk, solution, known, X_test, fold.n_classes)
             end = perf_counter()
             size = (params.W.size + params.b.size) * risk.X.dtype.itemsize
-            yield Outcome(
-                int(number), predictions, fitted - start, end - fitted, size, _note(solution), solution.gap
-            )
+            took, note = (fitted - start, end - fitted), _note(solution)
+            yield Outcome(int(number), predictions, *took, size, note, solution.gap, shared)
             start = perf_counter()
 
-    def _solutions(self, risk: Risk, alphas: list[float]) -> Iterator[Solution]:
+    def _factors(self, risk: Risk) -> Any:
+        """What is factored once for all alphas; None: nothing."""
+        return None
+
+    def _solutions(self, risk: Risk, alphas: list[float], factors: Any) -> Iterator[Solution]:
         """From large alphas to small, each from the last. Only labels count: the null risk is the scale."""
         solved = solutions(risk, alphas, self.model.solver, self.tol, "null")
         return (solution for _, solution in solved)
@@ -133,12 +140,16 @@ class LeastSquaresPath(Path):
 
     fixed: ClassVar[float] = 2e-3
 
-    def _solutions(self, risk: Risk, alphas: list[float]) -> Iterator[Solution]:
+    def _factors(self, risk: Risk) -> Any:
         if is_sparse(risk.X) or min(risk.X.shape) > LARGEST_FACTORED:
-            yield from super()._solutions(risk, alphas)
-            return
+            return None
         codes = Squared().codes(risk.targets, risk.n_outputs)
-        factors = RidgeFactorization(risk.X, codes, risk.weights, bias=risk.bias)
+        return RidgeFactorization(risk.X, codes, risk.weights, bias=risk.bias)
+
+    def _solutions(self, risk: Risk, alphas: list[float], factors: Any) -> Iterator[Solution]:
+        if factors is None:
+            yield from super()._solutions(risk, alphas, factors)
+            return
         for alpha in alphas:
             start = factors.solution(alpha)
             yield minimize(risk.with_alpha(alpha), self.model.solver, start, tol=self.tol, relative_to="null")
