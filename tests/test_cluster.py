@@ -30,7 +30,7 @@ from nearline import (
     RandomFourierFeatures,
     SparsemaxClassifier,
 )
-from nearline._arrays.blocks import FAN
+from nearline._arrays.sums import FAN
 
 N = 300
 LABELS = np.array(["ant", "bee", "cat"])

@@ -19,23 +19,22 @@ def attacks() -> Iterator[Attack]:
 
 
 def killed(seeds: Sequence[int], folder: Path) -> Outcome:
-    """One fit for each seed, in which a worker dies after some messages of tasks."""
+    """One fit for each seed, on a cluster of its own, in which a worker dies after some messages of tasks."""
     from distributed import Client, LocalCluster
 
     found = NOTHING
-    with (
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            dashboard_address=":0",
-            local_directory=str(folder),
-            silence_logs=50,
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        for seed in seeds:
+    for seed in seeds:
+        with (
+            LocalCluster(
+                n_workers=2,
+                threads_per_worker=1,
+                dashboard_address=":0",
+                local_directory=str(folder),
+                silence_logs=50,
+            ) as cluster,
+            Client(cluster) as client,
+        ):
             found = found + _one(client, seed)
-            client.wait_for_workers(2, timeout=120)
     return found
 
 

@@ -9,16 +9,16 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from threading import Lock
-from typing import Any, TypeVar, final
+from typing import Any, NamedTuple, TypeVar, final
 
 import numpy as np
 
 from nearline._arrays.design import Array, Design, as_design, contiguous, is_sparse
+from nearline._arrays.riding import ride_together, riding
+from nearline._arrays.sums import Each, Tree, tree
 
 Sums = TypeVar("Sums")
-FAN = 8  # sums that are added one after the other, before these are added in turn
 RECENT = 6  # arrays of a block's rows that are kept for the next question
 
 
@@ -26,7 +26,7 @@ class Recent:
     """What was computed lately, by key; the oldest goes first. It is a help only: whatever is missing is made again."""
 
     def __init__(self, most: int) -> None:
-        self._most, self._lock = most, Lock()
+        self.most, self._lock = most, Lock()
         self._held: OrderedDict[Any, Any] = OrderedDict()
 
     def get(self, key: Any, make: Callable[[], Any]) -> Any:
@@ -42,7 +42,7 @@ class Recent:
         with self._lock:
             self._held[key] = value
             self._held.move_to_end(key)
-            while len(self._held) > self._most:
+            while len(self._held) > self.most:
                 self._held.popitem(last=False)
 
 
@@ -87,6 +87,18 @@ class Block:
         self._forget()
 
 
+class Ask(NamedTuple):
+    """A question to blocks: what a function says of each, or the sum of it."""
+
+    blocks: "Blocks"
+    task: Callable[[Block], Any]
+    add: Callable[[Any, Any], Any] | None = None
+
+    def gathered(self) -> "Tree[Any] | Each":
+        """What takes the answers of the blocks, one after the other."""
+        return Each() if self.add is None else Tree(self.add)
+
+
 class Blocks(ABC):
     """Rows in blocks with targets and weights; none of the blocks is empty."""
 
@@ -95,18 +107,56 @@ class Blocks(ABC):
     dtype: "np.dtype[Any]"
     sparse: bool
     distributions: bool = False  # whether targets are label distributions (n, K), not class numbers
+    read_again: bool = False  # whether each pass reads the rows anew, so that it pays to ask much of one
 
     @abstractmethod
+    def answers(self, asks: Sequence[Ask]) -> list[Any]:
+        """Answers to questions to blocks of this class, these among them, by as few passes as can be."""
+
+    @abstractmethod
+    def mapped(self, task: Callable[[Block], Block], *, fewer: bool = False) -> "Blocks":
+        """Other blocks made of these, of as many rows; ``fewer``: some rows may be left out."""
+
     def each(self, task: Callable[[Block], Sums]) -> list[Sums]:
         """What a function says of each block, in order. It may be sent to where the block is."""
-
-    @abstractmethod
-    def mapped(self, task: Callable[[Block], Block]) -> "Blocks":
-        """Other blocks of as many rows, made of these."""
+        found: list[Sums] = _asked(Ask(self, task))
+        return found
 
     def total(self, task: Callable[[Block], Sums], add: Callable[[Sums, Sums], Sums]) -> Sums:
         """The sum of what a function says of each block."""
-        return tree(self.each(task), add)
+        found: Sums = _asked(Ask(self, task, add))
+        return found
+
+
+def _asked(ask: Ask) -> Any:
+    ride = riding()
+    return ask.blocks.answers([ask])[0] if ride is None else ride.ask(ask)
+
+
+def together(works: Sequence[Callable[[], Sums]]) -> list[Sums]:
+    """What each work returns; passes over blocks that several of them ask for are one pass.
+
+    >>> together([lambda: 1, lambda: 2])
+    [1, 2]
+    """
+    return [work() for work in works] if len(works) == 1 or riding() else ride_together(works, _by_class)
+
+
+def _by_class(asks: list[Ask]) -> list[Any]:
+    """Questions go to the class of their blocks."""
+    answers: list[Any] = [None] * len(asks)
+    for kind in dict.fromkeys(type(ask.blocks) for ask in asks):
+        places = [place for place, ask in enumerate(asks) if type(ask.blocks) is kind]
+        for place, answer in zip(places, asks[places[0]].blocks.answers([asks[place] for place in places])):
+            answers[place] = answer
+    return answers
+
+
+def look(blocks: Blocks, block: Block) -> None:
+    """What all blocks have in common, by one of them."""
+    blocks.n_features = int(block.X.shape[1])
+    blocks.dtype = np.dtype(object if is_table(block.X) else block.X.dtype)
+    blocks.sparse, blocks.distributions = is_sparse(block.X), block.targets.ndim == 2
 
 
 @final
@@ -117,16 +167,18 @@ class HeldBlocks(Blocks):
         self.blocks = [block for block in blocks if block.n_rows]
         if not self.blocks:
             raise ValueError("There are no rows: give at least one block that has some.")
-        one = self.blocks[0]
         self.n_rows = sum(block.n_rows for block in self.blocks)
-        self.n_features = int(one.X.shape[1])
-        self.dtype = np.dtype(object if is_table(one.X) else one.X.dtype)
-        self.sparse, self.distributions = is_sparse(one.X), one.targets.ndim == 2
+        look(self, self.blocks[0])
 
-    def each(self, task: Callable[[Block], Sums]) -> list[Sums]:
-        return [task(block) for block in self.blocks]
+    def answers(self, asks: Sequence[Ask]) -> list[Any]:
+        found = []
+        for blocks, task, add in asks:
+            assert isinstance(blocks, HeldBlocks)
+            parts = [task(block) for block in blocks.blocks]
+            found.append(parts if add is None else tree(parts, add))
+        return found
 
-    def mapped(self, task: Callable[[Block], Block]) -> "HeldBlocks":
+    def mapped(self, task: Callable[[Block], Block], *, fewer: bool = False) -> "HeldBlocks":
         return HeldBlocks(self.each(task))
 
 
@@ -153,15 +205,3 @@ def sampled(blocks: Blocks, size: int, random_state: int) -> Design:
     import scipy.sparse as sp
 
     return sp.vstack(parts, format="csr")
-
-
-def tree(parts: Sequence[Sums], add: Callable[[Sums, Sums], Sums]) -> Sums:
-    """The sum of at least one part: runs of ``FAN`` in order, then runs of these, whoever adds them.
-
-    >>> from operator import add
-    >>> tree(["a", "b", "c"], add)
-    'abc'
-    """
-    while len(parts) > 1:
-        parts = [reduce(add, parts[i : i + FAN]) for i in range(0, len(parts), FAN)]
-    return parts[0]

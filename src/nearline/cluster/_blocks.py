@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from nearline._arrays.blocks import Block, Blocks, Sums, is_table, tree
+from nearline._arrays.blocks import Ask, Block, Blocks, is_table
 from nearline._arrays.design import is_sparse
-from nearline.cluster._crews import Crew
+from nearline._arrays.sums import tree
+from nearline.cluster._crews import Crew, Question
 
 TABLE = "object"  # in place of the type of numbers, of rows that are not numbers yet
 
@@ -71,17 +72,23 @@ class DaskBlocks(Blocks):
         ]
         return cls(crew, placed, [shape._replace(dtype=dtype) for shape in shapes])
 
-    def each(self, task: Callable[[Block], Sums]) -> list[Sums]:
-        return self.crew.ask(task, self.held)
+    def answers(self, asks: Sequence[Ask]) -> list[Any]:
+        questions = [Question(_held(ask), ask.task, ask.add) for ask in asks]
+        return [
+            parts if ask.add is None else tree(parts, ask.add)
+            for ask, parts in zip(asks, self.crew.answers(questions), strict=True)
+        ]
 
-    def total(self, task: Callable[[Block], Sums], add: Callable[[Sums, Sums], Sums]) -> Sums:
-        return tree(self.crew.total(task, self.held, add), add)
-
-    def mapped(self, task: Callable[[Block], Block]) -> "DaskBlocks":
+    def mapped(self, task: Callable[[Block], Block], *, fewer: bool = False) -> "DaskBlocks":
         held = self.crew.map(task, self.held)
         shapes = self.crew.ask(shape_of, held)
         used = [(part, shape) for part, shape in zip(held, shapes) if shape.n_rows]
         return DaskBlocks(self.crew, [part for part, _ in used], [shape for _, shape in used])
+
+
+def _held(ask: Ask) -> list[Any]:
+    assert isinstance(ask.blocks, DaskBlocks)
+    return ask.blocks.held
 
 
 def _check_alike(shapes: Sequence[Shape]) -> None:

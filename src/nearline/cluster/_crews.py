@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import reduce
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import dask
 from dask.delayed import Delayed, delayed
 
 from nearline import _core
-from nearline._arrays.blocks import FAN
+from nearline._arrays.blocks import RECENT, Block
+from nearline._arrays.sums import FAN
 from nearline._parallel.tiles import single_threaded_blas
 
 Task = Callable[..., Any]
@@ -34,13 +35,51 @@ class Crew(ABC):
     def map(self, task: Task, held: Sequence[Any]) -> list[Any]:
         """Other held things, made of these one by one."""
 
-    @abstractmethod
     def ask(self, task: Task, held: Sequence[Any]) -> list[Any]:
         """What a function says of each, in order."""
+        return self.answers([Question(held, task)])[0]
 
-    def total(self, task: Task, held: Sequence[Any], add: Callable[[Any, Any], Any]) -> list[Any]:
-        """What it says of each, or sums of runs of these that the crew adds up itself."""
-        return self.ask(task, held)
+    @abstractmethod
+    def answers(self, questions: Sequence["Question"]) -> list[list[Any]]:
+        """Answers to several questions, asked together: what each says of its parts, or sums of runs of these."""
+
+
+class Question(NamedTuple):
+    """A function of held things, and how its values are added where sums will do."""
+
+    held: Sequence[Any]
+    task: Task
+    add: Callable[[Any, Any], Any] | None = None
+
+
+def by_held(questions: Sequence[Question]) -> list[list[int]]:
+    """Numbers of the questions about the same things, which one message to each can answer."""
+    found: dict[tuple[int, bool], list[int]] = {}
+    for number, (held, _, add) in enumerate(questions):
+        found.setdefault((id(held), add is None), []).append(number)
+    return list(found.values())
+
+
+class Several:
+    """Several functions of one thing. What a block keeps for the next question it keeps for each of them."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self.tasks = tasks
+
+    def __call__(self, part: Any) -> list[Any]:
+        if isinstance(part, Block):
+            part.recent.most = max(part.recent.most, RECENT * len(self.tasks))
+        return [task(part) for task in self.tasks]
+
+
+class _AddedUp:
+    """Lists of sums, added place by place."""
+
+    def __init__(self, adds: Sequence[Callable[[Any, Any], Any]]) -> None:
+        self.adds = adds
+
+    def __call__(self, a: list[Any], b: list[Any]) -> list[Any]:
+        return [add(x, y) for add, x, y in zip(self.adds, a, b, strict=True)]
 
 
 @final
@@ -57,10 +96,23 @@ class LocalCrew(Crew):
         made = [delayed(task, pure=False)(part) for part in held]
         return list(dask.persist(*made)) if self.keep else made
 
-    def ask(self, task: Task, held: Sequence[Any]) -> list[Any]:
-        if not self.keep:  # one part at a time, so that memory holds one
-            return [delayed(_alone, pure=False)(task, part).compute(scheduler="synchronous") for part in held]
-        return list(dask.compute(*[delayed(_alone, pure=False)(task, part) for part in held]))
+    def answers(self, questions: Sequence[Question]) -> list[list[Any]]:
+        found: list[list[Any]] = [[] for _ in questions]
+        for numbers in by_held(questions):
+            held, several = (
+                questions[numbers[0]].held,
+                Several([questions[number].task for number in numbers]),
+            )
+            asked = [delayed(_alone, pure=False)(several, part) for part in held]
+            # Without memory for all, one part at a time, so that memory holds one.
+            told = (
+                dask.compute(*asked)
+                if self.keep
+                else [part.compute(scheduler="synchronous") for part in asked]
+            )
+            for number, answers in zip(numbers, zip(*told), strict=True):
+                found[number] = list(answers)
+        return found
 
 
 @final
@@ -76,23 +128,31 @@ class ClusterCrew(Crew):
     def map(self, task: Task, held: Sequence[Any]) -> list[Any]:
         return self._heeding(lambda: self.client.map(task, held, pure=False))
 
-    def ask(self, task: Task, held: Sequence[Any]) -> list[Any]:
-        return self._heeding(lambda: self.client.gather(self._sent(task, held)))
+    def answers(self, questions: Sequence[Question]) -> list[list[Any]]:
+        groups = by_held(questions)
 
-    def total(self, task: Task, held: Sequence[Any], add: Callable[[Any, Any], Any]) -> list[Any]:
-        if len(held) <= FAN:
-            return self.ask(task, held)
+        def gathered() -> list[Any]:
+            sent = [self._runs([questions[number] for number in numbers]) for numbers in groups]
+            told: list[Any] = self.client.gather(sent)
+            return told
 
-        def runs() -> list[Any]:
-            parts = self._sent(task, held)
-            sums = [
-                self.client.submit(_added, add, parts[i : i + FAN], pure=False)
-                for i in range(0, len(parts), FAN)
-            ]
-            gathered: list[Any] = self.client.gather(sums)
-            return gathered
+        found: list[list[Any]] = [[] for _ in questions]
+        for numbers, told in zip(groups, self._heeding(gathered), strict=True):
+            for number, answers in zip(numbers, zip(*told), strict=True):
+                found[number] = list(answers)
+        return found
 
-        return self._heeding(runs)
+    def _runs(self, questions: Sequence[Question]) -> list[Any]:
+        """What is sent of questions about the same things: an answer of each, or sums of runs that workers add up."""
+        held, add = questions[0].held, questions[0].add
+        parts = self._sent(Several([question.task for question in questions]), held)
+        if add is None or len(held) <= FAN:
+            return parts
+        adding = _AddedUp([question.add for question in questions if question.add is not None])
+        return [
+            self.client.submit(_added, adding, parts[i : i + FAN], pure=False)
+            for i in range(0, len(parts), FAN)
+        ]
 
     def _sent(self, task: Task, held: Sequence[Any]) -> list[Any]:
         sent: list[Any] = self.client.map(_Alone(task, HERE), held, pure=False)

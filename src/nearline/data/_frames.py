@@ -33,20 +33,10 @@ class Frame:
 
     def table(self, request: Request) -> Table:
         """Rows and labels as asked for."""
-        names = list(self.frame.columns)
-        notes = list(self.notes)
-        place = None if request.target is None else place_of(request.target, names, self.path)
-        rest = self.frame if place is None else self.frame.drop(names[place])
-        rest = self._positional(rest, request)
-        y, kept, target, unlabeled, edges = None, None, None, 0, None
-        if request.labels is not None:
-            y, kept, target = brought(request.labels, len(rest), self.path)
-        elif place is not None:
-            target = names[place]
-            y, kept = _labels(self.frame.to_series(place))
+        rest, y, kept, target = self._divided(request)
+        notes, unlabeled, edges = list(self.notes), 0, None
         if y is not None and kept is not None:
             unlabeled = int(len(kept) - kept.sum())
-            rest = rest.filter(polars().Series(kept)) if unlabeled else rest
             y, edges, told = binned(y, request.edges, self.path)
             y, notes = self._checked(y, request, [*notes, *told])
         columns, read = self._columns(rest, request)
@@ -55,6 +45,26 @@ class Frame:
         notes += [*_told(read), *self._spoiled(read, places)]
         table = self._assembled(columns, facts, y, target, unlabeled, notes, request.like)
         return replace(table, places=places, schema=replace(table.schema, bins=edges))
+
+    def features(self, request: Request) -> Any:
+        """The wanted columns alone, of a file that was looked at before."""
+        return polars().DataFrame(self._columns(self.frame, request)[0])
+
+    def _divided(self, request: Request) -> tuple[Any, Array | None, Array | None, str | None]:
+        """Columns of the rows that have a label, the labels, which rows these are, and what the target is called."""
+        names = list(self.frame.columns)
+        place = None if request.target is None else place_of(request.target, names, self.path)
+        rest = self.frame if place is None else self.frame.drop(names[place])
+        rest = self._positional(rest, request)
+        y, kept, target = None, None, None
+        if request.labels is not None:
+            y, kept, target = brought(request.labels, len(rest), self.path)
+        elif place is not None:
+            target = names[place]
+            y, kept = _labels(self.frame.to_series(place))
+        if kept is not None and not kept.all():
+            rest = rest.filter(polars().Series(kept))
+        return rest, y, kept, target
 
     def _spoiled(self, read: Sequence[ReadColumn], places: Array | None) -> list[str]:
         """Columns that a few values keep from being numbers, and where the first of these is."""

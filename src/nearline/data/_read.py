@@ -13,12 +13,13 @@ from nearline.data.fasta import Fasta
 from nearline.data.images import ImageFile, ImageFolder
 from nearline.data.libsvm import LibSVM
 from nearline.data.orange import OrangeTab
+from nearline.data.parquet_folders import ParquetFolder
 from nearline.data.texts import ClassFiles, TextFolder, TextLines
 from nearline.data.trees import BracketedTrees, KeLP
 from nearline.data.typed import JsonLines, Parquet
 
 # in the order in which they are asked whether a path is theirs
-FOLDERS: list[Format] = [ImageFolder(), TextFolder(), ClassFiles()]
+FOLDERS: list[Format] = [ParquetFolder(), ImageFolder(), TextFolder(), ClassFiles()]
 FILES: list[Format] = [
     ImageFile(),
     ArrayFile(),

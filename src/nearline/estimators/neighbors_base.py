@@ -112,7 +112,7 @@ class NeighborsModel(TranslatesHabits, HoldsParametrized, BaseEstimator, ABC):
         if begin == 0:
             raise ValueError("Every sample weight is 0: give at least one row a positive weight.")
         whole = begin == blocks.n_rows
-        rows = blocks if whole else blocks.mapped(Weighed(starts))
+        rows = blocks if whole else blocks.mapped(Weighed(starts), fewer=True)
         self.index_ = BlockedIndex(rows, self.metric, algorithm=self.algorithm)
         self.n_samples_fit_, self._fit_X, self._elsewhere = blocks.n_rows, None, NO_ROWS
         told = rows.each(_told_of)
