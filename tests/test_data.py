@@ -35,6 +35,14 @@ def write_parquet(folder):
     return folder / "file.parquet", {"target": "fruit"}
 
 
+def write_parquet_folder(folder):
+    place = folder / "table"
+    place.mkdir()
+    FRAME[:2].write_parquet(place / "part-0.parquet")
+    FRAME[2:].write_parquet(place / "part-1.parquet")
+    return place, {"target": "fruit"}
+
+
 def write_json(folder):
     FRAME.write_ndjson(folder / "file.jsonl")
     return folder / "file.jsonl", {"target": "fruit"}
@@ -134,6 +142,7 @@ WRITERS = {
     "image": write_image,
     "CSV": write_csv,
     "Parquet": write_parquet,
+    "Parquet folder": write_parquet_folder,
     "JSON lines": write_json,
     "LIBSVM": write_libsvm,
     "npy": write_npy,
@@ -149,7 +158,7 @@ WRITERS = {
     "Orange": write_orange,
     "folder of images": write_images,
 }
-PARTS = ("CSV", "Parquet", "JSON lines", "LIBSVM", "npy", "lines of text", "ARFF", "Orange")
+PARTS = ("CSV", "Parquet", "Parquet folder", "JSON lines", "LIBSVM", "npy", "lines of text", "ARFF", "Orange")
 KIND = {
     "LIBSVM": "sparse",
     "npy": "numbers",
@@ -158,7 +167,7 @@ KIND = {
     "folder of images": "numbers",
     "image": "numbers",
 }
-KIND |= dict.fromkeys(("CSV", "Parquet", "JSON lines", "ARFF", "Orange"), "table")
+KIND |= dict.fromkeys(("CSV", "Parquet", "Parquet folder", "JSON lines", "ARFF", "Orange"), "table")
 
 
 def rows_of(X):

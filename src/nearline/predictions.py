@@ -3,13 +3,13 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from nearline._arrays.design import Array
+from nearline._arrays.once import once
 
 LARGEST = 1e300  # in place of infinity, which has no differences
 
@@ -39,12 +39,12 @@ class Predictions:
         """(m, C), or None for a model that gives none."""
         return None if self.make_probabilities is None else self._probabilities
 
-    @cached_property
+    @once
     def _probabilities(self) -> Array:
         assert self.make_probabilities is not None
         return self.make_probabilities()
 
-    @cached_property
+    @once
     def _log_probabilities(self) -> Array:
         return (
             log_of(self._probabilities)

@@ -133,10 +133,10 @@ def _asked(ask: Ask) -> Any:
     return ask.blocks.answers([ask])[0] if ride is None else ride.ask(ask)
 
 
-def together(works: Sequence[Callable[[], Sums]]) -> list[Sums]:
+def by_common_passes(works: Sequence[Callable[[], Sums]]) -> list[Sums]:
     """What each work returns; passes over blocks that several of them ask for are one pass.
 
-    >>> together([lambda: 1, lambda: 2])
+    >>> by_common_passes([lambda: 1, lambda: 2])
     [1, 2]
     """
     return [work() for work in works] if len(works) == 1 or riding() else ride_together(works, _by_class)

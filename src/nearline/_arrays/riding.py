@@ -20,6 +20,7 @@ class Ride:
     def __init__(self, riders: int, answer: Callable[[list[Any]], list[Any]]) -> None:
         self._answer, self._riding, self._turn = answer, riders, Condition()
         self._waiting: list[tuple[Any, list[Any]]] = []  # questions, each with a place for its answer
+        self._stopped = False
 
     def ask(self, question: Any) -> Any:
         """The answer, once everyone who rides has asked or left."""
@@ -27,8 +28,10 @@ class Ride:
         with self._turn:
             self._waiting.append((question, place))
             self._go_if_all_wait()
-            while not place:
+            while not place and not self._stopped:
                 self._turn.wait()
+        if not place:
+            raise RuntimeError("The others were stopped, so this was too.")
         answer, error = place
         if error is not None:
             raise error
@@ -40,9 +43,15 @@ class Ride:
             self._riding -= 1
             self._go_if_all_wait()
 
+    def stop(self) -> None:
+        """Nobody is answered any more."""
+        with self._turn:
+            self._stopped = True
+            self._turn.notify_all()
+
     def _go_if_all_wait(self) -> None:
         """One pass for all questions; a failure is told to everyone who waits for it."""
-        if not self._waiting or len(self._waiting) < self._riding:
+        if self._stopped or not self._waiting or len(self._waiting) < self._riding:
             return
         waiting, self._waiting = self._waiting, []
         try:
@@ -84,8 +93,12 @@ def ride_together(
     ]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.join()
+    except BaseException:  # Ctrl-C
+        ride.stop()
+        raise
     for _, error in ends:
         if error is not None:
             raise error

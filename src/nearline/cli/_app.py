@@ -15,11 +15,13 @@ from nearline.cli._options import (
     Classes,
     ClassWeight,
     Columns,
+    Dask,
     Data,
     Drop,
     FeatureCache,
     Features,
     Labels,
+    Memory,
     ModelFile,
     Nested,
     NumberOfFolds,
@@ -30,6 +32,7 @@ from nearline.cli._options import (
     Reference,
     Refit,
     Target,
+    Workers,
     families_in,
     without_a_screen,
 )
@@ -97,6 +100,9 @@ def try_(
     ] = False,
     json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="no progress")] = False,
+    memory: Memory = None,
+    dask: Dask = None,
+    workers: Workers = None,
 ) -> int:
     """Try every model, choose on folds, test once, write a report."""
     from nearline.cli._reading import Reading
@@ -111,6 +117,7 @@ def try_(
             families_in(exclude) or (), preset, time_limit, random_state, jobs, out, force, json, quiet, openings,
             resume, features, feature_cache,
             Settings(choose, calibrate, class_weight, nested, refit, reference),
+            memory, dask, workers,
         )
     )  # fmt: skip
 
@@ -122,7 +129,10 @@ def predict(
     proba: Annotated[bool, typer.Option("--proba", help="probabilities too")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="a column that says why")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="file: .csv, .tsv, .jsonl or .parquet (default: standard output)")
+        Path | None,
+        typer.Option(
+            help="file: .csv, .tsv, .jsonl, .parquet; of Parquet a folder too (default: standard output)"
+        ),
     ] = None,
     raw: Annotated[
         bool,

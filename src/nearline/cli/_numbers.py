@@ -43,12 +43,19 @@ class FileRows:
         return row_said(number, self.line(number))
 
 
+class _Same:
+    """Rows that are where their numbers say."""
+
+    def __getitem__(self, row: Any) -> Any:
+        return row
+
+
 @dataclass(frozen=True)
 class ContestRows:
     """The rows of a contest, which may be in another order than those of their file, or not all of them."""
 
     contest: TryThemAll
-    order: Any  # of the rows of the contest in the table
+    order: Any  # of the rows of the contest in the table; None: rows in blocks, all in the order of the file
     table: Table
     file: FileRows
     test_file: FileRows | None = None  # of test rows of their own
@@ -56,7 +63,10 @@ class ContestRows:
     @property
     def places(self) -> Any:
         """Of the rows of the contest among those of the file, from 0."""
-        order, places = np.asarray(self.order), self.table.places
+        places = self.table.places
+        if self.order is None:
+            return _Same() if places is None else places
+        order = np.asarray(self.order)
         return order if places is None else np.asarray(places)[order]
 
     def place(self, row: int, what: str = "rows") -> tuple[int, int | None]:

@@ -102,6 +102,18 @@ Classes = Annotated[
 RandomState = Annotated[int, typer.Option(help="decides folds and test rows")]
 
 
+Memory = Annotated[
+    str | None,
+    typer.Option(help="such as 2GB: data that need more are read in pieces (default: what is free)"),
+]
+
+
+Dask = Annotated[str | None, typer.Option(help="address of a Dask scheduler, whose workers hold the rows")]
+
+
+Workers = Annotated[int | None, typer.Option(help="start so many processes here, which hold the rows")]
+
+
 Force = Annotated[bool, typer.Option("--force", help="write over files that are there")]
 
 

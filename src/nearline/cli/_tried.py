@@ -55,6 +55,9 @@ class Request:
     features: str | None = None  # names with commas
     feature_cache: Path | None = None
     settings: Settings = field(default_factory=Settings)
+    memory: str | None = None  # beyond which data are read in pieces
+    dask: str | None = None  # address of a scheduler
+    workers: int | None = None  # of a cluster on this machine
 
 
 def facts_of(
@@ -77,7 +80,7 @@ def facts_of(
         "data": str(request.data),
         "rows": description.rows,
         "rows_in_file": description.rows + description.unlabeled,
-        "fingerprint": fingerprint(kept.X, np.asarray(table.y)),
+        "fingerprint": None if rows.order is None else fingerprint(kept.X, np.asarray(table.y)),
         "target": description.target,
         "target_given": request.reading.target,
         "labels": request.reading.labels,

@@ -12,6 +12,7 @@ import numpy as np
 
 from nearline import num_threads
 from nearline._records.visible import visible
+from nearline.cli._big import blocks_of, check_saved, is_big, table_of
 from nearline.cli._ending import Ending
 from nearline.cli._errors import STOPPED, TooShortError, UsageError, as_usage, check_least, folds_of
 from nearline.cli._features import as_features, as_shaped, reading_for
@@ -20,7 +21,7 @@ from nearline.cli._numbers import ContestRows, FileRows
 from nearline.cli._output import Output, check_folder
 from nearline.cli._positive import label_of
 from nearline.cli._reading import Reading, features_of, ordered, show
-from nearline.cli._shown import print_json
+from nearline.cli._shown import described, print_json
 from nearline.cli._tried import Request, facts_of, late_families, show_outcome, show_written, source_of
 from nearline.data import DataError, Table
 from nearline.selection.choice import TimeLimitError
@@ -35,6 +36,8 @@ from nearline.selection.try_all import InterruptedFitWarning, TryThemAll
 def run_try(request: Request) -> int:
     """Do it all; what a person reads goes to standard output, or only JSON if that is asked for."""
     _check(request)
+    if is_big(request):
+        return _in_pieces(request)
     features = as_features(request)
     request = replace(request, reading=reading_for(request, features))
     table = request.reading.labeled(request.data)
@@ -67,24 +70,38 @@ def _contest(request: Request, y: Any, test: Any, journal: Path | None, features
     )
 
 
+def _in_pieces(request: Request) -> int:
+    """The same of rows that memory does not hold, or that a cluster does."""
+    with blocks_of(request) as (rows, found):
+        if not request.json:
+            print(f"\n{described(found.description)}\n", flush=True)
+        test = None if request.test == "none" else float(request.test)
+        contest = _contest(request, found.labels, test, None, None)
+        seconds = _fit(request, contest, rows, rows, None)
+        table = table_of(contest, found)
+        check_saved(contest)
+        return _outcome(request, table, contest, None, None, seconds)
+
+
 def _held(
     request: Request, table: Table, rows_of: tuple[Any, ...], test: Any, journal: Path | None, features: Any
 ) -> int:
     """The contest, its test and its files."""
     X, y, groups, order = rows_of
     contest = _contest(request, y, test, journal, features)
-    began = time.perf_counter()
-    with num_threads(request.jobs) if request.jobs else nullcontext(), warnings.catch_warnings():
-        for said_below in (LeakageWarning, InterruptedFitWarning):
-            warnings.simplefilter("ignore", said_below)
-        _fit(contest, X, y, groups)
-    account = contest.leaderboard_.account
-    seconds = time.perf_counter() - began if account is None else account.total
+    seconds = _fit(request, contest, X, y, groups)
     _check_tried(request, contest)
     if request.time:  # the rows were put in order by it; other dates need not be
         contest.findings_ = [one for one in contest.findings_ if one.name != "time-order"]
+    return _outcome(request, table, contest, order, journal, seconds)
+
+
+def _outcome(
+    request: Request, table: Table, contest: TryThemAll, order: Any, journal: Path | None, seconds: float
+) -> int:
+    """The test of what was chosen, what is said of it, and the files."""
     ending, result = Ending(contest.interrupted_), None
-    if test is not None and contest.has_model:
+    if contest.test is not None and contest.has_model:
         result = ending.attempt("the test", lambda: contest.open_test(request.openings))
     rows = _rows(request, table, contest, order)
     contest.findings_ = [rows.finding(one) for one in contest.findings_]
@@ -124,11 +141,18 @@ def _check(request: Request) -> None:
             raise UsageError("--exclude leaves out every family: leave one in.")
 
 
-def _fit(contest: TryThemAll, X: Any, y: Any, groups: Any) -> None:
-    try:
-        contest.fit(X, y, groups)
-    except TimeLimitError as error:
-        raise TooShortError(str(error)) from error
+def _fit(request: Request, contest: TryThemAll, X: Any, y: Any, groups: Any) -> float:
+    """Hold the contest; the seconds that it took."""
+    began = time.perf_counter()
+    with num_threads(request.jobs) if request.jobs else nullcontext(), warnings.catch_warnings():
+        for said_below in (LeakageWarning, InterruptedFitWarning):
+            warnings.simplefilter("ignore", said_below)
+        try:
+            contest.fit(X, y, groups)
+        except TimeLimitError as error:
+            raise TooShortError(str(error)) from error
+    account = contest.leaderboard_.account
+    return time.perf_counter() - began if account is None else account.total
 
 
 def _check_tried(request: Request, contest: TryThemAll) -> None:

@@ -1,6 +1,7 @@
 """``nearline predict``, ``evaluate`` and ``inspect``: what is done with a model file."""
 
 import json
+import sys
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -12,6 +13,7 @@ from nearline._records.visible import visible
 from nearline._records.words import many
 from nearline.cli._errors import note
 from nearline.cli._explain import Explainer
+from nearline.cli._folders import is_folder, predict_folder
 from nearline.cli._output import clean
 from nearline.cli._positive import label_of
 from nearline.cli._reading import (
@@ -33,6 +35,7 @@ from nearline.predictions import predictions_of
 from nearline.selection.cells import shown
 from nearline.selection.fingerprints import fingerprint
 from nearline.selection.intervals.of_scores import Sample, intervals_of
+from nearline.selection.progress import as_progress
 from nearline.selection.scoring import scorers_for
 
 KINDS = {"i": "integer", "u": "integer", "f": "number", "b": "boolean"}
@@ -62,14 +65,15 @@ def run_predict(
     raw: bool = False,
 ) -> None:
     """A line for each row, in order: the label and, if asked for, the probabilities and the reason."""
+    if out is not None and is_folder(data, out):
+        _check_proba(load(model_file), proba)
+        shown = as_progress("auto" if sys.stderr.isatty() else "lines")
+        predict_folder(model_file, data, out, reading, proba=proba, explain=explain, progress=shown)
+        return
     check_ending(out)
     explainer = Explainer(model_file)
     model = explainer.model
-    if proba and not callable(getattr(model, "predict_proba", None)):
-        raise DataError(
-            "This model gives no probabilities: leave --proba out, or try again with --scoring log-loss, which chooses "
-            "among those that do."
-        )
+    _check_proba(model, proba)
     labels = model.classes_
     names = ["label", *(f"probability of {label}" for label in labels.tolist() if proba)]
     types = [KINDS.get(labels.dtype.kind, "string"), *("number" for _ in names[1:])]
@@ -99,6 +103,14 @@ def run_predict(
         note(
             f"of {aside:,} of {many(found, 'row')} another class has a larger probability than the label: the label is what "
             "the model's scores decide, the probabilities were calibrated afterwards"
+        )
+
+
+def _check_proba(model: Any, proba: bool) -> None:
+    if proba and not callable(getattr(model, "predict_proba", None)):
+        raise DataError(
+            "This model gives no probabilities: leave --proba out, or try again with --scoring log-loss, which chooses "
+            "among those that do."
         )
 
 

@@ -3,7 +3,8 @@
 Give an estimator a ``dask.array`` or ``dask.dataframe`` in place of an array: nothing else changes.
 """
 
+from nearline.cluster._clients import connected, placed
 from nearline.cluster._crews import ClusterError, streaming
 from nearline.cluster.predictions import write_predictions
 
-__all__ = ["ClusterError", "streaming", "write_predictions"]
+__all__ = ["ClusterError", "connected", "placed", "streaming", "write_predictions"]

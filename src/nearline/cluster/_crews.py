@@ -20,7 +20,7 @@ Task = Callable[..., Any]
 HERE = os.uname().nodename, os.getpid()
 
 
-class ClusterError(RuntimeError):
+class ClusterError(ConnectionError):
     """What a cluster could not do, and what to do about it. The model is as it was before."""
 
 

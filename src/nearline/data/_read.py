@@ -90,7 +90,7 @@ def read(
     )
     place = Path(path)
     with sound(place):
-        return _format(place, format, request).read(place, request)
+        return format_of(place, format, request).read(place, request)
 
 
 def batches(
@@ -125,7 +125,7 @@ def batches(
     request = Request(target, _schema(like), columns, None, delimiter, header, encoding, missing, part=True)
     place = Path(path)
     with sound(place):
-        parts = _format(place, format, request).batches(place, rows, request)
+        parts = format_of(place, format, request).batches(place, rows, request)
     return _sound_parts(place, parts)
 
 
@@ -157,7 +157,7 @@ def row_lines(
     """
     request = Request(target, _schema(like), delimiter=delimiter, header=header, encoding=encoding)
     place = Path(path)
-    return _format(place, format, request).lines(place, request)
+    return format_of(place, format, request).lines(place, request)
 
 
 def _schema(like: Table | Schema | None) -> Schema:
@@ -166,7 +166,7 @@ def _schema(like: Table | Schema | None) -> Schema:
     return like.schema if isinstance(like, Table) else like
 
 
-def _format(path: Path, name: str | None, request: Request) -> Format:
+def format_of(path: Path, name: str | None, request: Request) -> Format:
     """The format that was named, that the file's name tells, or that its content shows."""
     check_regular(path)
     if name is not None:

@@ -44,7 +44,9 @@ class ParquetFolder(Format):
         names = frames[0].columns
         for file, frame in zip(parquet_files(path), frames, strict=True):
             if set(frame.columns) != set(names):
-                raise DataError(f"{file} has other columns than {parquet_files(path)[0].name}: make them alike.")
+                raise DataError(
+                    f"{file} has other columns than {parquet_files(path)[0].name}: make them alike."
+                )
         return attempted(
             path, lambda pl: pl.concat([one.select(names) for one in frames], how="vertical_relaxed")
         )

@@ -5,6 +5,7 @@ Parquet is read by its row groups. Other files are written as Parquet during the
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from nearline._arrays.blocks import Block
 from nearline._arrays.design import Array
 from nearline._arrays.streamed import StreamedBlocks
 from nearline.data._frames import Frame, following
-from nearline.data._read import _format, batches
+from nearline.data._read import batches, format_of
 from nearline.data.base import DataError, Description, Request, Schema, Table, library
 from nearline.data.delimited import Delimited
 from nearline.data.parquet_folders import ParquetFolder, parquet_files
@@ -79,12 +80,12 @@ class Look:
 
 def in_pieces(path: Path, format: str | None = None) -> bool:
     """Whether a file or folder can be read in pieces."""
-    return isinstance(_format(path, format, Request()), (Parquet, ParquetFolder, Delimited, JsonLines))
+    return isinstance(format_of(path, format, Request()), (Parquet, ParquetFolder, Delimited, JsonLines))
 
 
 def table_size(path: Path, format: str | None = None) -> tuple[int | None, float]:
     """Rows, where they need not be counted, and about how many bytes they take as a table."""
-    if isinstance(_format(path, format, Request()), (Parquet, ParquetFolder)):
+    if isinstance(format_of(path, format, Request()), (Parquet, ParquetFolder)):
         rows = columns = 0
         for file in parquet_files(path):
             sizes, columns = _row_groups(file)
@@ -98,26 +99,23 @@ def table_size(path: Path, format: str | None = None) -> tuple[int | None, float
 def _row_groups(file: Path) -> tuple[list[int], int]:
     """Rows of each row group, and the number of columns."""
     arrow = library("pyarrow.parquet", "cluster", "Reading Parquet in pieces")
-    with attempted_arrow(file), arrow.ParquetFile(file) as opened:
+    with _sound_arrow(file), arrow.ParquetFile(file) as opened:
         found = opened.metadata
         return [found.row_group(i).num_rows for i in range(found.num_row_groups)], len(
             opened.schema_arrow.names
         )
 
 
-class attempted_arrow:  # noqa: N801 - used as a statement
+@contextmanager
+def _sound_arrow(file: Path) -> Iterator[None]:
     """Failures of pyarrow as sentences."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if kind is not None and (kind is OSError or kind.__module__.startswith("pyarrow")):
-            said = str(error).partition("\n")[0]
-            raise DataError(f"{self.file} is not Parquet, or damaged ({said}): write it again.") from error
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, OSError) and not type(error).__module__.startswith("pyarrow"):
+            raise
+        said = str(error).partition("\n")[0]
+        raise DataError(f"{file} is not Parquet, or damaged ({said}): write it again.") from error
 
 
 def _spans(path: Path, rows: int) -> Iterator[tuple[Path, int, int]]:
@@ -142,7 +140,6 @@ def look(
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     format: str | None = None,
-    bins: Any = None,
     told: Any = None,
     **options: Any,
 ) -> Look:
@@ -150,8 +147,8 @@ def look(
 
     ``told(rows so far)`` is called after each part.
     """
-    kind = _format(path, format, Request())
-    request = Request(target, columns=columns, bins=bins, part=True)
+    kind = format_of(path, format, Request())
+    request = Request(target, columns=columns, part=True)
     found = _Sum(path, kind.name)
     if isinstance(kind, (Parquet, ParquetFolder)):
         for file, start, size in _spans(path, rows):
@@ -168,7 +165,7 @@ def look(
             found.take(table, (file, 0, len(table.X)))
             if told is not None:
                 told(found.rows)
-    return found.look(tuple(drop), bins)
+    return found.look(tuple(drop))
 
 
 @dataclass
@@ -193,7 +190,7 @@ class _Sum:
         for name, kind in (table.schema.columns or {}).items():
             self.kinds.setdefault(name, set()).update(() if kind is None else (kind,))
 
-    def look(self, drop: tuple[str, ...], bins: Any) -> Look:
+    def look(self, drop: tuple[str, ...]) -> Look:
         """All of it as one table without some columns."""
         if not self.rows:
             raise DataError(f"No row of {self.path} has a label: choose another target.")
@@ -209,7 +206,9 @@ class _Sum:
             values, times = np.unique(part, return_counts=True)
             counts.update(dict(zip(values.tolist(), times.tolist())))
         one = self.tables[0]
-        schema = replace(one.schema, columns=columns, classes=tuple(classes.tolist()), n_features=len(columns))
+        schema = replace(
+            one.schema, columns=columns, classes=tuple(classes.tolist()), n_features=len(columns)
+        )
         description = self._description(columns, {label: counts[label] for label in classes.tolist()})
         return Look(description, schema, self._pieces(columns, labels), self._places())
 
@@ -271,10 +270,7 @@ def _together(labels: list[Array]) -> tuple[Array, list[Array]]:
     """Classes in order, and labels as they are spelled: numbers where all parts have numbers, else text."""
     filled = [part for part in labels if len(part)]
     numeric = all(part.dtype.kind in "biuf" for part in filled)
-    if numeric:
-        common = np.result_type(*filled)
-    else:
-        common = np.result_type(*(part.astype(str) for part in filled))
+    common = np.result_type(*(part if numeric else part.astype(str) for part in filled))
     return np.unique(np.concatenate([np.unique(part.astype(common)) for part in filled])), [
         part.astype(common) for part in labels
     ]

@@ -4,12 +4,12 @@ Columns are in units of their standard deviation over all rows; constant ones ar
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack
 
 from nearline._arrays.design import Array
+from nearline._arrays.once import once
 from nearline.estimators._generative import sum_blocks
 
 
@@ -44,7 +44,7 @@ class SharedCovariance:
         Z *= np.sqrt(self.shares[rows] * (1.0 - self.shrinkage[self.targets[rows]]))[:, None]
         return Z
 
-    @cached_property
+    @once
     def matrix(self) -> Array:
         """Sigma, (D, D), from blocks of rows that BLAS likes."""
 

@@ -61,6 +61,19 @@ def fits_blocks(method: Method) -> Method:
     return fit  # type: ignore[return-value]
 
 
+class Found:
+    """What is found in rows in blocks by those who fit no model: ``classes_``, and the columns."""
+
+    classes_: Array
+
+    def __init__(self, who: str) -> None:
+        self.who = who
+
+
+def _who(model: Any) -> str:
+    return model.who if isinstance(model, Found) else type(model).__name__
+
+
 def seen_blocks(
     model: Any, door: Door, X: Any, y: Any, sample_weight: Any = None, *, dtypes: Any = FLOATS
 ) -> Blocks:
@@ -79,10 +92,21 @@ def labelled(
 ) -> Blocks:
     """Rows in blocks with class numbers as targets (sets ``classes_``), and weights that count those of the classes."""
     if y is None:
-        raise ValueError(
-            f"{type(model).__name__} requires y to be passed, but the target y is None: give labels."
-        )
+        raise ValueError(f"{_who(model)} requires y to be passed, but the target y is None: give labels.")
     blocks = seen_blocks(model, door, X, y, sample_weight, **how)
+    counts = find_classes(model, blocks)
+    ready = blocks.mapped(_Encoded(model.classes_, _weights_of(class_weight, model.classes_, counts)))
+    weighty = np.count_nonzero(sum(ready.each(partial(class_totals, n_classes=len(counts)))))
+    if weighty < 2:
+        raise ValueError(
+            f"{_who(model)} needs at least 2 classes with positive sample weight, got {weighty} class(es): give "
+            "rows of another class a positive weight."
+        )
+    return ready
+
+
+def find_classes(model: Any, blocks: Blocks) -> Array:
+    """Sets ``classes_`` to the labels of all blocks; how many rows each has."""
     found = blocks.each(_counted)
     everything, n = np.concatenate([labels for labels, _ in found]), len(found)
     model.classes_ = encoded(np.repeat(everything, 2 + n))[
@@ -90,20 +114,13 @@ def labelled(
     ]  # each occurs often, so that none looks like a quantity
     if len(model.classes_) < 2:
         raise ValueError(
-            f"{type(model).__name__} needs at least 2 classes, but y has 1 class: {model.classes_.tolist()[0]!r}. "
+            f"{_who(model)} needs at least 2 classes, but y has 1 class: {model.classes_.tolist()[0]!r}. "
             "Give rows of another class too."
         )
     counts = np.zeros(len(model.classes_))
     for labels, times in found:
         np.add.at(counts, np.searchsorted(model.classes_, labels), times)
-    ready = blocks.mapped(_Encoded(model.classes_, _weights_of(class_weight, model.classes_, counts)))
-    weighty = np.count_nonzero(sum(ready.each(partial(class_totals, n_classes=len(counts)))))
-    if weighty < 2:
-        raise ValueError(
-            f"{type(model).__name__} needs at least 2 classes with positive sample weight, got {weighty} class(es): give "
-            "rows of another class a positive weight."
-        )
-    return ready
+    return counts
 
 
 def class_totals(block: Block, n_classes: int) -> Array:

@@ -1,11 +1,11 @@
 """Gram: k(x, x') of all pairs of some items: whole where it fits, else products with it, block by block."""
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._arrays.once import once
 from nearline.kernels._base import Kernel
 from nearline.kernels.blocks import blocks
 from nearline.kernels.landmarks import Landmarks, spanning
@@ -46,12 +46,12 @@ class Gram:
         """Whether a matrix of such numbers is allowed."""
         return float(self.n) * self.n * itemsize <= self.memory
 
-    @cached_property
+    @once
     def wide(self) -> Any:
         """The items as certificates want them: rows of numbers in float64, others as they are."""
         return self.items.astype(np.float64) if self.items.dtype == np.float32 else self.items
 
-    @cached_property
+    @once
     def whole(self) -> Array:
         """The matrix in float64; refused where it is too large, overflows, or can be no Gram matrix."""
         self.check_memory()
@@ -120,7 +120,7 @@ class Gram:
             raise ValueError(self._overflow)
         return product
 
-    @cached_property
+    @once
     def coordinates(self) -> tuple[Landmarks, Array]:
         """Items that span the features of all, and the coordinates Z (n, r) of all: Z Z^T is the matrix, to rounding."""
         whole = self.whole

@@ -2,8 +2,9 @@
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NoReturn
+
+from nearline._arrays.once import once
 
 TOKEN = re.compile(r"[()]|[^\s()]+")
 ESCAPES = (("(", "-LRB-"), (")", "-RRB-"))
@@ -96,7 +97,7 @@ class Tree:
                 raise ValueError(f"A tree is (label, child, ...) or a string for a leaf, got {item!r}.")
         return results[0]
 
-    @cached_property
+    @once
     def flat(self) -> "tuple[tuple[str, ...], tuple[int, ...]]":
         """Labels and numbers of children of all nodes, children before parents."""
         labels, arities = [], []

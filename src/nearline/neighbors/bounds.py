@@ -8,13 +8,13 @@ that nothing is excluded by accident; they need not be good for the answer to be
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from nearline import _core
 from nearline._arrays.design import Array
+from nearline._arrays.once import once
 from nearline._parallel.tiles import groups, map_tiles, slices
 from nearline.neighbors.embeddings import EPS, Embedding, square_lengths
 
@@ -208,7 +208,7 @@ class GroupBounds(Bounds):
     groups: Array  # (D,): group of each feature, of the first bound
     fine: Array  # (D,) of the second
 
-    @cached_property
+    @once
     def _sums(self) -> tuple[Array, Array]:
         return _indicator(self.groups), _indicator(self.fine)
 

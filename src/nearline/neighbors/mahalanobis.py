@@ -1,13 +1,13 @@
 """Mahalanobis distance: given by a matrix, or by a rule that training rows decide."""
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from nearline import _core
 from nearline._arrays.design import Array, admitted, is_sparse
+from nearline._arrays.once import once
 from nearline._records.kept import Numbers, OrNone, Plain, Real, kept, require
 from nearline._records.refused import ParameterError
 from nearline.neighbors.choice import VANISHING_SQUARES
@@ -122,14 +122,14 @@ class Mahalanobis(Metric):
             raise ValueError(f"matrix is of type {matrix.dtype} and shape {matrix.shape}, or has no numbers")
         return cls(matrix)
 
-    @cached_property
+    @once
     def _root(self) -> Array:
         if self.learns:
             return np.empty((0, 0))
         values, vectors = np.linalg.eigh(np.asarray(self.matrix, dtype=float))
         return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
-    @cached_property
+    @once
     def map(self) -> Array:
         """A (rank, D)."""
         A = self._root.T[::-1]

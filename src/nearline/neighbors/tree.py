@@ -1,6 +1,5 @@
 """Tree: exact search in low dimension on SciPy's k-d tree, with the answers of exact search bit for bit."""
 
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -8,6 +7,7 @@ from scipy.spatial import cKDTree
 
 from nearline import _core
 from nearline._arrays.design import Array
+from nearline._arrays.once import once
 from nearline._parallel.tiles import steps
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.embeddings import Mapped
@@ -64,7 +64,7 @@ class Tree(Backend):
         self._tree = cKDTree(points, leafsize=16, compact_nodes=True, balanced_tree=False)
         self._p = metric.power
 
-    @cached_property
+    @once
     def _dense(self) -> Dense:
         """For the few lists that the tree does not complete."""
         return Dense(self._X, self.metric, self.memory)

@@ -25,12 +25,13 @@ UNSAID = ("progress", "journal")  # parameters that change nothing in the result
 
 def data_facts(contest: TryThemAll, opened: TestResult | None, source: dict[str, Any]) -> dict[str, Any]:
     """What the rows are, and how many of each class there are. Of locked rows nothing but their number is said."""
-    y = contest.training_labels_
+    counts_of = contest.training_counts_
     tested = contest.opened_part() if opened is not None else None
     classes = contest.classes_ if tested is None else np.unique(np.concatenate([contest.classes_, tested[1]]))
     n_test = None if contest.test_rows_ is None else len(contest.test_rows_)
     n_test = n_test if opened is None else opened.n_rows
-    in_training = np.bincount(np.searchsorted(classes, y), minlength=len(classes))
+    in_training = np.zeros(len(classes), dtype=np.int64)
+    in_training[np.searchsorted(classes, contest.classes_)] = counts_of
     in_test = None
     if tested is not None:
         in_test = np.bincount(np.searchsorted(classes, tested[1]), minlength=len(classes))
@@ -40,8 +41,8 @@ def data_facts(contest: TryThemAll, opened: TestResult | None, source: dict[str,
     ]
     known = ("data", "target", "fingerprint", "columns", "description", "kind")
     return {name: source.get(name) for name in known} | {
-        "rows": source.get("rows", len(y) + (n_test or 0)),
-        "training_rows": len(y),
+        "rows": source.get("rows", int(counts_of.sum()) + (n_test or 0)),
+        "training_rows": int(counts_of.sum()),
         "test_rows": n_test,
         "features": contest.n_features_in_,
         "classes": counts,

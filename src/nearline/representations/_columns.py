@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
 from hashlib import blake2b
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from nearline._arrays.design import Array
+from nearline._arrays.once import once
 from nearline._parallel.tiles import steps
 from nearline.representations._distinct import MANY, distinct_texts
 from nearline.representations._runs import count_runs
@@ -68,15 +68,15 @@ class Strings:
     values: list[str]
     learned: dict[bytes, Any] = field(default_factory=dict)  # from which rows, by their fingerprint: what
 
-    @cached_property
+    @once
     def numbers(self) -> Array:
         return np.array([_number(text) for text in steps(self.values, MANY)], dtype=np.float64)
 
-    @cached_property
+    @once
     def seconds(self) -> Array:
         return np.array([_seconds(text) for text in steps(self.values, MANY)], dtype=np.float64)
 
-    @cached_property
+    @once
     def grams(self) -> tuple[csr_matrix, Array]:
         """Dampened counts of runs of characters, and these; the last row, of missing strings, is empty."""
         if not self.values:

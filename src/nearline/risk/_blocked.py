@@ -1,12 +1,12 @@
 """BlockedRisk: the risk of rows in blocks, which may be on other machines or in a file that memory does not hold."""
 
-from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
 from nearline._arrays.blocks import Blocks
 from nearline._arrays.design import Array
+from nearline._arrays.once import once
 from nearline.losses import LOSSES, Loss, check_loss
 from nearline.regularizers import REGULARIZERS, Regularizer, check_penalty
 from nearline.risk._given import named, strength
@@ -67,7 +67,7 @@ class BlockedRisk(Risk):
     def blocked(self) -> bool:
         return True
 
-    @cached_property
+    @once
     def _exact_passes(self) -> BlockedPasses:
         return self.passes.with_view(exact=True)
 

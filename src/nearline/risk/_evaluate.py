@@ -1,8 +1,14 @@
 """A loss over rows, whatever its scores come from."""
 
+from dataclasses import dataclass
+from operator import add
+from typing import Any
+
 import numpy as np
 
+from nearline._arrays.blocks import Block
 from nearline._arrays.design import Array
+from nearline._arrays.doors import door_of
 from nearline._arrays.targets import checked_targets, row_weights
 from nearline.losses import LOSSES, Loss, check_loss
 from nearline.risk._given import named
@@ -14,7 +20,7 @@ def evaluate(loss: Loss | str, scores: Array, targets: Array, weights: Array | N
     Parameters
     ----------
     loss : name or Loss.
-    scores : (n,) or (n, 1) for two classes, else (n, K).
+    scores : (n,) or (n, 1) for two classes, else (n, K); rows in blocks (Dask) stay where they are.
     targets : (n,) class numbers 0 .. C-1 (two classes also -1 and +1, or False and True), or label distributions (n, K).
     weights : (n,) weights of the rows, all alike if None.
 
@@ -32,6 +38,30 @@ def evaluate(loss: Loss | str, scores: Array, targets: Array, weights: Array | N
             "cross_validate(model, X, y) its accuracy on rows left out."
         )
     loss = named(loss, LOSSES, Loss, "loss")
+    door = door_of(scores)
+    if door is not None:
+        columns: Any = scores if scores.ndim == 2 else scores[:, None]
+        found = door.blocks(columns, targets, weights, dtypes=(np.float64,)).total(_Losses(loss), add)
+        if not found[1] > 0:
+            raise ValueError("Every weight is 0: give at least one row a positive weight.")
+        return float(found[0] / found[1])
+    return _mean_loss(loss, scores, targets, weights)
+
+
+@dataclass(frozen=True)
+class _Losses:
+    """Sum of a loss over the rows of a block, and their weight."""
+
+    loss: Loss
+
+    def __call__(self, block: Block) -> Array:
+        weight = float(block.weights.sum())
+        if not weight > 0:
+            return np.zeros(2)
+        return np.array([weight * _mean_loss(self.loss, block.X, block.targets, block.weights), weight])
+
+
+def _mean_loss(loss: Loss, scores: Array, targets: Array, weights: Array | None) -> float:
     scores = np.asarray(scores, dtype=np.float64)
     scores = scores[:, None] if scores.ndim == 1 else scores
     if scores.ndim != 2 or np.isnan(scores).any() or (loss.joint and scores.shape[1] < 2):

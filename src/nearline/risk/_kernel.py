@@ -5,12 +5,12 @@
 The parameters are the coefficients A of the items: scores are K A + b and |W|^2 = tr A^T K A, with K the Gram matrix.
 """
 
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._arrays.once import once
 from nearline._arrays.targets import row_weights
 from nearline._records.habits import translates_habits
 from nearline.kernels import Kernel, as_kernel
@@ -123,7 +123,7 @@ class KernelRisk(Objective):
 
     # -- the Gram matrix --------------------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def gram(self) -> Gram:
         """The Gram matrix of this risk's items."""
         return self.shared if len(self.rows) == self.shared.n else self.shared.part(self.rows)
@@ -133,7 +133,7 @@ class KernelRisk(Objective):
         """It as an array (n, n), float64."""
         return self.gram.whole
 
-    @cached_property
+    @once
     def linear(self) -> Risk:
         """The same risk over coordinates of the items whose inner products are the kernel: its W has the same norm."""
         return Risk(
@@ -164,8 +164,8 @@ class KernelRisk(Objective):
 
     # -- what a risk says of itself ---------------------------------------------------------------------------
 
-    @cached_property
-    def passes(self) -> Passes:  # type: ignore[override]
+    @once
+    def passes(self) -> Passes:
         """Sums over scores; rows without features, as products with the Gram matrix are made here."""
         return passes_for(
             np.zeros((len(self.rows), 0)), self.targets, self.weights, self.loss, self.n_outputs

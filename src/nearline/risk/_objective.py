@@ -2,12 +2,12 @@
 
 import sys
 from abc import ABC, abstractmethod
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._arrays.once import once
 from nearline._arrays.targets import checked_targets, row_weights
 from nearline.losses import LOSSES, Loss, check_loss
 from nearline.risk._certificate import certify
@@ -162,7 +162,7 @@ class Objective(ABC):
 
     # -- what the certificate needs ---------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def null_point(self) -> Point:
         """The risk at W = 0 and the best b."""
         params = self.zeros()

@@ -1,10 +1,10 @@
 """The risk at some parameters, and along a ray from there."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nearline._arrays.design import Array
+from nearline._arrays.once import once
 from nearline.risk.params import Params
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class ScoredPoint(Point):
         data_loss = risk.passes.total_loss(scores) / risk.total_weight
         self.__dict__.update(params=params, scores=scores, data_loss=data_loss, penalty=penalty, risk=risk)
 
-    @cached_property
+    @once
     def gradient(self) -> Params:
         risk: Objective = self.__dict__["risk"]
         return risk.at_scores(self.params, self.scores).gradient

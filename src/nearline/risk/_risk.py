@@ -3,12 +3,12 @@
 risk(W, b) = alpha R(W) + (1/S) sum_i s_i loss(W x_i + b, y_i),   S = sum_i s_i          (R1)
 """
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from nearline._arrays.design import Array, Design, as_design, is_sparse
+from nearline._arrays.once import once
 from nearline._records.habits import translates_habits
 from nearline.losses import Loss
 from nearline.regularizers import REGULARIZERS, Elastic, Regularizer, check_penalty
@@ -83,7 +83,7 @@ class Risk(Objective):
         other.passes = self._exact_passes
         return other
 
-    @cached_property
+    @once
     def _exact_passes(self) -> Passes:
         return ExactPasses(self.passes)
 
@@ -100,7 +100,7 @@ class Risk(Objective):
             n_classes=self.n_classes,
         )
 
-    @cached_property
+    @once
     def _wide(self) -> Design:
         return self.X.astype(np.float64, copy=False)
 

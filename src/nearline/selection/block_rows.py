@@ -9,7 +9,7 @@ from sklearn.utils import _safe_indexing
 
 from nearline._arrays.blocks import Block, Blocks, is_table
 from nearline._arrays.design import Array, Design, is_sparse
-from nearline.predictions import predictions_of
+from nearline.predictions import Known, Predictions, predictions_of
 from nearline.representations.seen import Seen
 from nearline.selection.hashed import Parts, uniform
 
@@ -84,6 +84,27 @@ class OfSample:
 
 
 @dataclass(frozen=True)
+class OfTraining:
+    """Row numbers of the training part."""
+
+    parts: Parts
+
+    def __call__(self, numbers: Array) -> Array:
+        return self.parts(numbers) >= 0
+
+
+@dataclass(frozen=True)
+class ClassCounts:
+    """Rows of each class in the training part of a block."""
+
+    parts: Parts
+    n_classes: int
+
+    def __call__(self, block: Block) -> Array:
+        return np.bincount(block.targets[self.parts(block.numbers) >= 0], minlength=self.n_classes)
+
+
+@dataclass(frozen=True)
 class LearnedFrom:
     """A block in which only the rows learned from have weight: those of the training part, without one fold."""
 
@@ -115,17 +136,21 @@ def added(a: list[Seen], b: list[Seen]) -> list[Seen]:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What a model says of a block's rows in a fold: class numbers, scores and probabilities."""
+    """What a model says of a block's rows in a fold: class numbers, scores and probabilities; and their targets."""
 
     model: Any
     parts: Parts
     fold: int
-    n_classes: int
+    classes: Array
+    share: float = 1.0  # of these rows
 
     def __call__(self, block: Block) -> tuple[Array, Array | None, Array | None, Array]:
-        rows = np.flatnonzero(self.parts(block.numbers) == self.fold)
+        left_out = self.parts(block.numbers) == self.fold
+        if self.share < 1.0:
+            left_out &= uniform(block.numbers, self.parts.random_state, 2) < self.share
+        rows = np.flatnonzero(left_out)
         some = rows if len(rows) else np.arange(1)
-        found = predictions_of(self.model, block.X[some], np.arange(self.n_classes))
+        found = predictions_of(self.model, block.X[some], self.classes)
         kept = slice(None) if len(rows) else slice(0, 0)
         scores, shares = found.scores, found.probabilities()
         return (
@@ -145,3 +170,19 @@ class OfFold:
 
     def __call__(self, numbers: Array) -> Array:
         return self.parts(numbers) == self.fold
+
+
+def left_out_answers(
+    model: Any, blocks: Blocks, parts: Parts, fold: int, classes: Array, share: float = 1.0
+) -> tuple[Predictions, Array]:
+    """What a model says of the rows of a fold, or of a share of them, and their targets."""
+    if getattr(model, "_in_blocks", False):  # its rows are in blocks: queries come here
+        some = Rows.of(blocks, OfFold(parts, fold))
+        return predictions_of(model, some.X, classes), some.codes
+    told = blocks.each(LeftOut(model, parts, fold, classes, share))
+    labels, targets = (np.concatenate([part[i] for part in told]) for i in (0, 3))
+    scores, shares = (
+        None if told[0][i] is None else np.concatenate([np.asarray(part[i]) for part in told]) for i in (1, 2)
+    )
+    known = None if shares is None else Known(shares)
+    return Predictions(labels, len(classes), scores, known), targets

@@ -10,11 +10,13 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import _safe_split
 
 from nearline._arrays.design import Array
+from nearline._arrays.doors import door_of
 from nearline._arrays.validation import indexable
 from nearline._records.habits import translates_habits
 from nearline._records.refused import ParameterError
 from nearline.estimators.base import encoded
 from nearline.predictions import Predictions, predictions_of
+from nearline.selection.blocked_folds import BlockedTask, hashed_parts
 from nearline.selection.comparison import TTest, corrected_t_test
 from nearline.selection.folds import Folds
 from nearline.selection.input import checked_labels
@@ -102,6 +104,11 @@ def repeated(
     >>> repeated(LogisticRegression(), *load_iris(return_X_y=True), repeats=2).scores["accuracy"].shape
     (10,)
     """
+    door = door_of(X)
+    if door is not None:
+        return _over_blocks(
+            model, BlockedTask.of(door, X, y, scoring, pos_label), repeats, folds, split, groups, random_state
+        )
     task = Task.of(X, y, scoring, groups, pos_label)
     found: list[list[float]] = []
     shares = []
@@ -115,6 +122,26 @@ def repeated(
     columns = np.array(found).T
     scores = {scorer.name: column for scorer, column in zip(task.scorers, columns, strict=True)}
     return FoldScores(scores, float(np.mean(shares)), task.positive, drawn.hexdigest())
+
+
+def _over_blocks(
+    model: Any, task: BlockedTask, repeats: int, folds: Any, split: str, groups: Any, random_state: int
+) -> FoldScores:
+    """The same of rows in blocks, left out by their hashed numbers."""
+    drawn = [
+        hashed_parts("Cross-validation", folds, split, groups, random_state + r)
+        for r in range(_whole(repeats))
+    ]
+    columns = np.array([scores for parts in drawn for scores in task.scores(model, parts)]).T
+    scores = {scorer.name: column for scorer, column in zip(task.scorers, columns, strict=True)}
+    shares = [share for parts in drawn for share in task.shares(parts)]
+    return FoldScores(scores, float(np.mean(shares)), task.positive, task.drawn(drawn))
+
+
+def _whole(repeats: Any) -> int:
+    if not (isinstance(repeats, (int, np.integer)) and repeats >= 1):
+        raise ParameterError("repeats", repeats, "a whole number >= 1")
+    return int(repeats)
 
 
 def compare(a: FoldScores, b: FoldScores, scoring: str | None = None) -> TTest:
@@ -176,10 +203,8 @@ class Task:
         )
 
     def pairs(self, folds: Any, split: str, random_state: int, repeats: int) -> Iterator[tuple[Array, Array]]:
-        if not (isinstance(repeats, (int, np.integer)) and repeats >= 1):
-            raise ParameterError("repeats", repeats, "a whole number >= 1")
         drawn: list[Folds] = []
-        for r in range(repeats):
+        for r in range(_whole(repeats)):
             found = folds_by(split, folds, self.codes, self.groups, random_state + r)
             drawn.append(found.learnable(self.codes))
             if r == 1 and all(np.array_equal(a[1], b[1]) for a, b in zip(drawn[0], drawn[1])):

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._arrays.once import once
 from nearline._parallel.stopping import Deadline
 from nearline.estimators.base import class_weights
 from nearline.representations import Representation
@@ -63,7 +63,7 @@ class FoldData:
         sizes = [len(train) for train, _ in self.rows.folds]
         return replace(self.fold(representation, int(np.argmax(sizes))), fewest_voters=self.fewest_voters)
 
-    @cached_property
+    @once
     def fewest_voters(self) -> int:
         """Rows that can be neighbors, counted by their weights, in the fold that has the fewest."""
         return min(voters_of(len(train), self._weights(train)) for train, _ in self.rows.folds)

@@ -6,22 +6,30 @@ most ``MOST_TEST`` of them, so that the locked test, its intervals and the repor
 """
 
 import warnings
+from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from nearline._arrays.blocks import Blocks
+from nearline._arrays.blocks import Blocks, by_common_passes
 from nearline._arrays.design import Array, Design
 from nearline._arrays.doors import BlockedRows
 from nearline._parallel.stopping import checkpoint
-from nearline.estimators import ESTIMATORS
-from nearline.predictions import Known, Predictions, predictions_of
+from nearline.estimators import ESTIMATORS, KNeighborsClassifier
 from nearline.representations import Representation, representations
 from nearline.representations.seen import Seen, together
-from nearline.selection.block_rows import LearnedFrom, LeftOut, OfFold, Rows, SeenFolds, added
+from nearline.selection.block_rows import (
+    LearnedFrom,
+    OfTest,
+    OfTraining,
+    Rows,
+    SeenFolds,
+    added,
+    left_out_answers,
+)
 from nearline.selection.chain import Chain
 from nearline.selection.families import Family, Fold
 from nearline.selection.fold_data import TrainingRows
@@ -37,6 +45,9 @@ SAMPLE = 20_000  # training rows in memory
 MOST_DISTANCES = (
     1e11  # of rows left out to rows learned from, times features, that a search of neighbors may take
 )
+MOST_SCORED = 100_000  # rows left out of a fold on which candidates are compared
+RIDERS = 8  # fits by common passes, which all keep scores of all rows where these are
+RIDERS_READING = 32  # the same where rows are read for each pass
 BY_BLOCKS = {
     *("LinearClassifier", "LogisticRegression", "LinearSVM", "LeastSquaresClassifier", "SparsemaxClassifier"),
     *("GaussianNB", "MultinomialNB", "BernoulliNB", "LinearDiscriminantAnalysis", "NearestCentroid"),
@@ -62,29 +73,54 @@ class BlockedContest:
         self._folds = parts(sample.numbers)
         self._seen: list[Seen] = []  # of each fold
         self._scores: dict[tuple[str, str, int], list[list[float]]] = {}
-        self._spent: dict[tuple[str, str, int], list[tuple[float, float]]] = {}
+        self._spent: dict[tuple[str, str, int], list[float]] = {}
         self._sizes: dict[tuple[str, str, int], int | None] = {}
         self._grids: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
     def run(self, families: list[Family], found: list[Representation], preset: str) -> Leaderboard:
-        """Fold after fold, so that one fold's rows in a representation are kept at a time."""
+        """All folds of a family by common passes where rows are read for each; else fold after fold, so that one fold's
+        rows in a representation are kept at a time."""
         self.progress.begin()
         self.progress.advance(0.0, "one pass over all rows")
         self._look(found)
-        steps = self.parts.n_folds * len(found) * max(1, len(families))
-        done = 0
-        for fold in range(self.parts.n_folds):
-            trained = self.blocks.mapped(LearnedFrom(self.parts, fold))
-            for representation in found:
-                shown = self._shown(trained, representation, fold)
-                for family in families:
-                    self.progress.advance(
-                        done / steps, f"{family.name} on {representation.name}, fold {fold + 1}"
-                    )
-                    done += 1
-                    if shown is not None and (family.name, representation.name) not in self.skipped:
-                        self._attempt(family, representation, shown, fold, preset)
+        plan = self._plan(families, found, preset)
+        folds = range(self.parts.n_folds)
+        groups = [list(folds)] if self.blocks.read_again else [[fold] for fold in folds]
+        total, done = sum(weight for _, _, weight in plan) * len(groups), 0.0
+        for representation in found:
+            for group in groups:
+                own = [(family, weight) for one, family, weight in plan if one is representation]
+                shown = {fold: self._shown(fold, representation) for fold in group} if own else {}
+                for family, weight in own:
+                    self.progress.advance(done / total, f"{family.name} on {representation.name}")
+                    done += weight
+                    if (family.name, representation.name) not in self.skipped:
+                        self._attempt(family, representation, shown)
         self.progress.end()
+        return self._board(families, found)
+
+    def _plan(
+        self, families: list[Family], found: list[Representation], preset: str
+    ) -> list[tuple[Representation, Family, float]]:
+        """Families that can be tried, with the weight of their work: passes over the rows, roughly."""
+        plan: list[tuple[Representation, Family, float]] = []
+        for representation in found:
+            sample = self._sample(representation)
+            for family in families:
+                pair = family.name, representation.name
+                try:
+                    self._grids[pair] = self._grid(family, sample, preset)
+                except _RefusedError as error:
+                    self.skipped[pair] = str(error)
+                    continue
+                except Exception as error:  # whatever it is, others go on
+                    self.skipped[pair] = reason_of(error)
+                    continue
+                passes = 0.1 if family.trivial else getattr(family, "effort", 2.0)
+                plan.append((representation, family, passes * len(self._grids[pair])))
+        return plan
+
+    def _board(self, families: list[Family], found: list[Representation]) -> Leaderboard:
         entries = [
             self._entry(family, representation, number)
             for family in families
@@ -100,12 +136,10 @@ class BlockedContest:
         texts = tuple(dict.fromkeys(name for one in found for name in one.counted(self.sample.X)))
         self._seen = self.blocks.total(SeenFolds(self.parts, texts), added)
 
-    def _shown(self, trained: Blocks, representation: Representation, fold: int | None) -> Blocks | None:
-        """Blocks as a representation shows them."""
-        if representation.gives != "numbers":
-            return None
+    def _shown(self, fold: int | None, representation: Representation) -> Blocks:
+        """Blocks as a representation shows them; rows of a fold, and of the test, have no weight."""
         transformer = self.fitted(representation, fold)
-        rows = BlockedRows(trained)
+        rows = BlockedRows(self.blocks.mapped(LearnedFrom(self.parts, fold)))
         return rows.applied(transformer.transform, rows).checked
 
     def fitted(self, representation: Representation, fold: int | None) -> Any:
@@ -118,31 +152,45 @@ class BlockedContest:
             transformer, together([seen for number, seen in enumerate(self._seen) if number != fold])
         )
 
-    def _attempt(
-        self, family: Family, representation: Representation, shown: Blocks, fold: int, preset: str
-    ) -> None:
+    def _attempt(self, family: Family, representation: Representation, shown: dict[int, Blocks]) -> None:
+        """All candidates of a family on some folds, several at a time by common passes."""
         pair = family.name, representation.name
+        works = [
+            partial(self._candidate, family, parameters, shown[fold], fold)
+            for fold in shown
+            for parameters in self._grids[pair]
+        ]
+        most = RIDERS_READING if self.blocks.read_again else RIDERS
         try:
-            checkpoint()
-            if pair not in self._grids:
-                self._grids[pair] = self._grid(family, representation, preset)
+            outcomes: list[Outcome] = []
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                for number, parameters in enumerate(self._grids[pair]):
-                    self._candidate(family, (*pair, number), parameters, shown, fold)
-        except _RefusedError as error:
-            self.skipped[pair] = str(error)
+                for begin in range(0, len(works), most):
+                    checkpoint()
+                    start = perf_counter()
+                    part = by_common_passes(works[begin : begin + most])
+                    spent = (perf_counter() - start) / len(part)
+                    outcomes += [one._replace(seconds=spent) for one in part]
         except Exception as error:  # whatever it is, others go on
             self.skipped[pair] = reason_of(error)
+            return
+        for place, outcome in enumerate(outcomes):
+            key = (*pair, place % len(self._grids[pair]))
+            self._scores.setdefault(key, []).append(outcome.scores)
+            self._spent.setdefault(key, []).append(outcome.seconds)
+            self._sizes[key] = outcome.size
 
-    def _grid(self, family: Family, representation: Representation, preset: str) -> list[dict[str, Any]]:
-        """Candidates that a look at the sample suggests, if they can be fitted to blocks."""
+    def _sample(self, representation: Representation) -> Fold:
+        """The sample as a representation shows it, without its first fold."""
         train, test = np.flatnonzero(self._folds != 0), np.flatnonzero(self._folds == 0)[:10]
         transformer = self.fitted(representation, 0)
         X_train, X_test = (
             transformer.transform(_safe_indexing(self.sample.X, some)) for some in (train, test)
         )
-        sample = Fold(X_train, self.sample.codes[train], None, X_test, np.arange(len(self.classes)))
+        return Fold(X_train, self.sample.codes[train], None, X_test, np.arange(len(self.classes)))
+
+    def _grid(self, family: Family, sample: Fold, preset: str) -> list[dict[str, Any]]:
+        """Candidates that a look at the sample suggests, if they can be fitted to blocks."""
         reason = family.refuses(sample)
         if reason is not None:
             raise _RefusedError(reason)
@@ -164,18 +212,15 @@ class BlockedContest:
             )
         return grid
 
-    def _candidate(
-        self, family: Family, key: tuple[str, str, int], parameters: dict[str, Any], shown: Blocks, fold: int
-    ) -> None:
-        start = perf_counter()
+    def _candidate(self, family: Family, parameters: dict[str, Any], shown: Blocks, fold: int) -> "Outcome":
         model = family.estimator(parameters)
         self._fit(family, model, shown, fold)
-        fitted = perf_counter()
-        predictions, codes = self._answers(model, shown, fold)
+        share = MOST_SCORED * self.parts.n_folds / self.blocks.n_rows
+        predictions, codes = left_out_answers(
+            model, shown, self.parts, fold, np.arange(len(self.classes)), share
+        )
         scores = [scorer(predictions, codes, self.classes, None) for scorer in self.scorers]
-        self._scores.setdefault(key, []).append(scores)
-        self._spent.setdefault(key, []).append((fitted - start, perf_counter() - fitted))
-        self._sizes[key] = family.size_of(model)
+        return Outcome(scores, family.size_of(model))
 
     def _fit(self, family: Family, model: Any, shown: Blocks, fold: int | None) -> None:
         """Fit to all blocks; what does not look at features is fitted to the sample."""
@@ -186,45 +231,52 @@ class BlockedContest:
         rows = BlockedRows(shown)
         model.fit(rows, rows)
 
-    def _answers(self, model: Any, shown: Blocks, fold: int) -> tuple[Predictions, Array]:
-        """What a model says of the rows left out, and what they are."""
-        task = LeftOut(model, self.parts, fold, len(self.classes))
-        if getattr(model, "_in_blocks", False):  # its rows are in blocks: queries come here
-            some = Rows.of(shown, OfFold(self.parts, fold))
-            return predictions_of(model, some.X, np.arange(len(self.classes))), some.codes
-        told = shown.each(task)
-        labels, codes = (np.concatenate([part[i] for part in told]) for i in (0, 3))
-        scores, shares = (
-            None if told[0][i] is None else np.concatenate([np.asarray(part[i]) for part in told])
-            for i in (1, 2)
-        )
-        known = None if shares is None else Known(shares)
-        return Predictions(labels, len(self.classes), scores, known), codes
-
     def _entry(self, family: Family, representation: Representation, number: int) -> Entry:
         key = family.name, representation.name, number
         scores = np.array(self._scores[key])
-        fit_seconds, predict_seconds = np.mean(self._spent[key], axis=0)
         return Entry(
             family.name,
             representation.name,
             self._grids[key[:2]][number],
             {scorer.name: scores[:, i] for i, scorer in enumerate(self.scorers)},
-            float(fit_seconds),
-            float(predict_seconds),
+            float(np.mean(self._spent[key])),
+            0.0,  # of passes that fit and predict there is one time
             self._sizes[key],
             family.path,
         )
 
-    def last_fit(self, family: Family, representation: Representation, parameters: dict[str, Any]) -> Any:
-        """A candidate fitted to the whole training part, with its representation: a model of rows in memory."""
-        trained = self.blocks.mapped(LearnedFrom(self.parts, None))
-        shown = self._shown(trained, representation, None)
-        assert shown is not None  # else it had no candidates
-        model = family.estimator(parameters)
-        self._fit(family, model, shown, None)
+    def last_fit(
+        self, family: Family, representation: Representation, parameters: dict[str, Any]
+    ) -> tuple[Any, Rows | None]:
+        """A candidate fitted to the whole training part, with its representation: a model of rows in memory.
+
+        One that holds its rows, few enough to be tried, is fitted to them here; they come with it.
+        """
+        model, rows = family.estimator(parameters), None
+        if self._holds_rows(model):
+            rows = Rows.of(self.blocks, OfTraining(self.parts))
+            transformer = self.fitted(representation, None)
+            model.fit(transformer.transform(rows.X), rows.codes)
+        else:
+            self._fit(family, model, self._shown(None, representation), None)
         _name_classes(model, self.classes)
-        return Chain([("representation", self.fitted(representation, None)), ("model", model)])
+        return Chain([("representation", self.fitted(representation, None)), ("model", model)]), rows
+
+    def _holds_rows(self, model: Any) -> bool:
+        last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+        return isinstance(last, KNeighborsClassifier)
+
+    def test_rows(self) -> Rows:
+        """Those that are locked away."""
+        return Rows.of(self.blocks, OfTest(self.parts))
+
+
+class Outcome(NamedTuple):
+    """What a candidate did on a fold."""
+
+    scores: list[float]
+    size: int | None
+    seconds: float = 0.0
 
 
 class _RefusedError(Exception):

@@ -15,9 +15,12 @@ class DividesRows:
     """Of an estimator that locks test rows away before it learns from the others."""
 
     _rows: LabeledRows  # all
+    classes_: Array
     _division: Division
     _train: Array  # numbers of the rows to learn from
     _locked: LockedTest | None
+    _numbers: Array | None = None  # of the rows at hand among all, where these are a sample of rows in blocks
+    _training_counts: Array | None = None  # of rows in blocks
 
     @property
     def test_rows_(self) -> Array | None:
@@ -43,7 +46,15 @@ class DividesRows:
         if most is not None and len(numbers) > most:
             numbers = np.sort(np.random.default_rng(0).permutation(numbers)[:most])
         part = self._rows.some(numbers)
-        return part.X, part.y, numbers
+        return part.X, part.y, numbers if self._numbers is None else self._numbers[numbers]
+
+    @property
+    def training_counts_(self) -> Array:
+        """(C,) rows of each class in the training part; of rows in blocks all, though a sample is at hand."""
+        if self._training_counts is not None:
+            return self._training_counts
+        labels: Array = self.training_labels_
+        return np.bincount(np.searchsorted(self.classes_, labels), minlength=len(self.classes_))
 
     def opened_part(self) -> tuple[Any, Array] | None:
         """Rows and labels of the test part once it is open; before, or without one, None."""

@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nearline._arrays.design import Array, Design
+from nearline._arrays.doors import door_of
 from nearline._records.habits import translates_habits
 from nearline._records.refused import ParameterError
+from nearline.estimators.blocked import Found, labelled
 from nearline.losses import Loss
 from nearline.regularizers import Regularizer
-from nearline.risk import Risk
+from nearline.risk import BlockedRisk, Risk
 from nearline.solvers import Solution, Solver, minimize
 
 
@@ -46,7 +48,7 @@ def path(
 
     Parameters
     ----------
-    X : (n, D) array or sparse matrix.
+    X : (n, D) array or sparse matrix, or rows in blocks (Dask).
     y : (n,) labels of any kind (class number c is the c-th of ``np.unique(y)``), or (n, K) label distributions.
     loss, regularizer : names or objects.
     alphas : the grid; by default ``n_alphas`` values, evenly spaced in log alpha, from the largest to ``ratio`` times
@@ -62,7 +64,14 @@ def path(
     >>> [(round(alpha, 4), int((s.params.W != 0).sum())) for alpha, s in path(X, y, regularizer="l1", n_alphas=4)]
     [(0.7653, 0), (0.0765, 4), (0.0077, 7), (0.0008, 9)]
     """
-    risk = Risk(X, _targets(y), loss=loss, regularizer=regularizer, alpha=1.0, weights=weights, bias=bias)
+    given: dict[str, Any] = {"loss": loss, "regularizer": regularizer, "alpha": 1.0, "bias": bias}
+    door = door_of(X)
+    if door is None:
+        risk = Risk(X, _targets(y), weights=weights, **given)
+    else:
+        found = Found("A path")
+        blocks = labelled(found, door, X, y, weights)
+        risk = BlockedRisk(blocks, n_classes=len(found.classes_), **given)
     grid = _grid(risk, n_alphas, ratio) if alphas is None else checked_alphas(alphas)
     return solutions(risk, grid, solver, tol, relative_to)
 

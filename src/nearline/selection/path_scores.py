@@ -9,11 +9,13 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.multiclass import check_classification_targets
 
 from nearline._arrays.design import Array, is_sparse
+from nearline._arrays.doors import door_of
 from nearline._arrays.validation import indexable
 from nearline._parallel.tiles import side_by_side, steps
 from nearline._records.habits import translates_habits
 from nearline.estimators.base import encoded
 from nearline.estimators.linear import LinearClassifier
+from nearline.selection.blocked_folds import hashed_parts, path_over_blocks
 from nearline.selection.edges import ROUNDS, Axis, Edge, edge_of, equally_best
 from nearline.selection.families import Fold
 from nearline.selection.families.paths import Path
@@ -107,19 +109,20 @@ def path_scores(
     ((3, 5), True)
     """
     _check_model(model)
-    X, y = indexable(X, np.asarray(y))
-    check_classification_targets(y)
     grid = checked_alphas(DEFAULT if alphas is None else alphas)
-    codes = encoded(y)[1]
-    pairs = folds_by(split, folds, codes, groups, random_state).learnable(codes)
+    door = door_of(X)
+    if door is not None:
+        parts = hashed_parts("A path", folds, split, groups, random_state)
+        if transformer is not None:
+            raise ValueError(
+                "A path over rows in blocks takes no transformer: transform X first, or give X.compute()."
+            )
+        columns = path_over_blocks(model, door, X, y, parts)
+    else:
+        columns = _columns(model, X, y, (folds, split, groups, random_state), transformer)
 
     def scored(some: Array) -> PathScores:
-        columns = side_by_side(
-            lambda pair: _fold(model, X, y, some, pair[0], pair[1], transformer),
-            list(pairs),
-            cells=X.nnz if is_sparse(X) else np.prod(np.shape(X)),
-        )
-        scores, gaps = (np.column_stack(part) for part in zip(*columns))
+        scores, gaps = columns(some)
         return PathScores(some, scores, gaps, given=alphas is not None)
 
     result, axis = scored(grid), Axis("alpha", "alpha")
@@ -129,6 +132,26 @@ def path_scores(
         further = axis.beyond(result.alphas.tolist(), result.edge.largest)
         result = result.with_others(scored(checked_alphas(further)))
     return result
+
+
+def _columns(model: LinearClassifier, X: Any, y: Any, drawn: tuple[Any, ...], transformer: Any) -> Any:
+    """A function of alphas: scores and gaps (n_alphas, n_folds)."""
+    X, y = indexable(X, np.asarray(y))
+    check_classification_targets(y)
+    codes = encoded(y)[1]
+    folds, split, groups, random_state = drawn
+    pairs = folds_by(split, folds, codes, groups, random_state).learnable(codes)
+
+    def columns(alphas: Array) -> tuple[Array, Array]:
+        found = side_by_side(
+            lambda pair: _fold(model, X, y, alphas, pair[0], pair[1], transformer),
+            list(pairs),
+            cells=X.nnz if is_sparse(X) else np.prod(np.shape(X)),
+        )
+        scores, gaps = (np.column_stack(part) for part in zip(*found))
+        return scores, gaps
+
+    return columns
 
 
 def _fold(

@@ -11,20 +11,26 @@ from sklearn.base import clone
 from sklearn.metrics import mean_squared_error, r2_score
 from sklearn.utils import _safe_indexing
 
+from nearline._arrays.blocks import Block, Blocks
 from nearline._arrays.design import Array
+from nearline._arrays.doors import Door, door_of
 from nearline._arrays.validation import check_array, indexable
 from nearline._records.habits import translates_habits
 from nearline._records.refused import ParameterError, UnknownNameError
 from nearline.estimators.base import encoded
+from nearline.estimators.blocked import Found, seen_blocks
 from nearline.estimators.neighbors_base import ROWS
 from nearline.neighbors.ballots import as_boundary
+from nearline.neighbors.blocked import BlockedIndex
 from nearline.neighbors.index import Index
 from nearline.neighbors.lists import Neighbors
 from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
 from nearline.neighbors.metrics import Metric, as_metric
 from nearline.neighbors.vote import Electorate, Prior, Vote, as_ties
 from nearline.neighbors.weights import as_weights
+from nearline.selection.blocked_folds import folds_of_blocks, hashed_parts, index_without
 from nearline.selection.folds import Folds
+from nearline.selection.hashed import Parts
 from nearline.selection.splits import folds_by
 from nearline.selection.sweep_result import Sweep
 
@@ -77,11 +83,17 @@ def sweep(
     (2, 2, 3, 5)
     >>> model = KNeighborsClassifier(**result.best).fit(X, y)
     """
-    X, y = indexable(X, np.asarray(y))
-    if transformer is None:
-        X = check_array(X, **ROWS)
+    door, cut = door_of(X), None
+    if door is not None:
+        cut, y, drawn = _cut(
+            door, X, y, hashed_parts("A sweep", folds, split, groups, random_state), transformer
+        )
+    else:
+        X, y = indexable(X, np.asarray(y))
+        if transformer is None:
+            X = check_array(X, **ROWS)
+        drawn = folds_by(split, folds, y, groups, random_state, labels=scoring == "accuracy")
     task = _task(y, scoring, prior=isinstance(as_ties(ties), Prior))
-    drawn = folds_by(split, folds, y, groups, random_state, labels=scoring == "accuracy")
     task.check(drawn)
     grid = _checked_ks(ks, drawn.fewest)
     chosen, given = _listed(metrics, "metrics"), _listed(weights, "weights")
@@ -101,7 +113,13 @@ def sweep(
     for i, metric in enumerate(chosen):
         begin = perf_counter()
         labels = y if scoring == "accuracy" else None
-        for part in _parts(X, y, labels, drawn, as_metric(metric), algorithm, transformer):
+        known = as_metric(metric)
+        parts = (
+            _parts(X, y, labels, drawn, known, algorithm, transformer)
+            if cut is None
+            else _blocked_parts(*cut, known, algorithm)
+        )
+        for part in parts:
             outcome = _outcome(task, part, votes[i], boundary_ties[i], vote_ties[i], seconds[i])
             task.score(outcome, part, scores[i])
         search_seconds[i] = perf_counter() - begin - seconds[i].sum()
@@ -117,7 +135,7 @@ def sweep(
 class Part:
     """Queries that one index answers."""
 
-    index: Index
+    index: Index | BlockedIndex
     Q: Any
     groups: Array | None
     train: Array  # numbers of the rows of the index
@@ -147,6 +165,30 @@ def _parts(
         fitted_metric = metric.fit(rows, None if labels is None else labels[train])
         index = Index(rows, fitted_metric, algorithm=algorithm)
         yield Part(index, Q, None, train, test, [(f, np.arange(len(test)))])
+
+
+def _cut(
+    door: Door, X: Any, y: Any, hashed: Parts, transformer: Any
+) -> tuple[tuple[Blocks, Parts], Array, Folds]:
+    """Rows in blocks, their labels, which come here, and the folds."""
+    if transformer is not None:
+        raise ValueError(
+            "A sweep over rows in blocks takes no transformer: transform X first, or give X.compute()."
+        )
+    blocks = seen_blocks(Found("A sweep"), door, X, y)
+    return (blocks, hashed), np.concatenate(blocks.each(_targets_of)), folds_of_blocks(blocks, hashed)
+
+
+def _targets_of(block: Block) -> Array:
+    return block.targets
+
+
+def _blocked_parts(blocks: Blocks, hashed: Parts, metric: Metric, algorithm: Any) -> Iterator[Part]:
+    """One for each fold: its rows come here, and those outside of it are searched where they are."""
+    for f in range(hashed.n_folds):
+        index, rows = index_without(blocks, hashed, f, metric, algorithm)
+        train = np.setdiff1d(np.arange(blocks.n_rows), rows.numbers, assume_unique=True)
+        yield Part(index, rows.X, None, train, rows.numbers, [(f, np.arange(len(rows.numbers)))])
 
 
 class Task(ABC):

@@ -187,7 +187,8 @@ class TryThemAll(
         budget, account = Budget(self.time_limit), Account()
         self.__dict__.pop("model_", None)  # of an earlier fit: this one may be interrupted
         as_scorers(self.scoring)  # refused now rather than after a look at the data
-        self._rows = labeled_rows(self, X, y, groups, sample_weight)
+        self._rows, self._numbers = labeled_rows(self, X, y, groups, sample_weight), None
+        self._training_counts = None
         self._division = division(split.by, self._rows.groups, self.random_state)
         self._lock(holdout)
         part = self._rows.some(self._train)

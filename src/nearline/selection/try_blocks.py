@@ -1,12 +1,13 @@
 """TryThemAll on rows in blocks: what it takes, and what it becomes."""
 
+from operator import add
 from typing import Any
 
 import numpy as np
 
 from nearline._arrays.doors import Door
 from nearline.estimators.blocked import labelled
-from nearline.selection.block_rows import OfSample, OfTest, Rows, stacked
+from nearline.selection.block_rows import ClassCounts, OfSample, OfTest, Rows, stacked
 from nearline.selection.choice import check_any, chosen_of
 from nearline.selection.hashed import Parts
 from nearline.selection.input import check_options, labeled_rows
@@ -37,7 +38,8 @@ def fit_blocks(contest: Any, door: Door, X: Any, y: Any, groups: Any, sample_wei
     )
     contest._folds = rows.folds
     part = contest._rows.some(contest._train)
-    contest.findings_ = leaks(contest, rows, part, contest._locked, contest._train)
+    contest.findings_ = leaks(contest, rows, part, contest._locked, sample.numbers)
+    contest._training_counts = blocks.total(ClassCounts(parts, len(contest.classes_)), add)
     warn_of(contest.findings_)
     _hold(contest, BlockedContest(
         blocks, sample, parts, contest.classes_, contest._scorers, as_progress(contest.progress)
@@ -55,7 +57,10 @@ def _hold(contest: Any, trial: BlockedContest, X: Any) -> None:
     contest.best_, chosen = contest.leaderboard_.best, chosen_of(contest.leaderboard_, contest.choose)
     contest.chosen_ = chosen
     representation = contest._representations[chosen.representation]
-    contest.model_ = trial.last_fit(families[chosen.family], representation, chosen.parameters)
+    contest.model_, rows = trial.last_fit(families[chosen.family], representation, chosen.parameters)
+    if rows is not None:  # it holds its rows, so that they are those to show
+        test = None if contest._locked is None else trial.test_rows()
+        _keep_rows(contest, rows, test, as_holdout(contest.test), trial.blocks.n_rows)
 
 
 def _refuse(contest: Any, split: Split, holdout: Holdout | None, groups: Any) -> None:
@@ -91,6 +96,7 @@ def _keep_rows(contest: Any, sample: Rows, test: Rows | None, holdout: Holdout |
         contest.feature_names_in_ = names
     contest._division = Division("stratified", contest.random_state)
     contest._train, contest._locked = np.arange(len(sample.codes)), None
+    contest._numbers = np.concatenate([part.numbers for part in parts])
     if test is None or holdout is None:
         return
     if not len(test.codes):

@@ -5,11 +5,11 @@ Z Z^T = U diag(e) U^T only. W = A^T Z with A = (Z Z^T + lam I)^-1 T, lam = S alp
 """
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._arrays.once import once
 from nearline._parallel.tiles import map_tiles, slices
 from nearline.losses import Squared
 from nearline.risk import KernelRisk
@@ -58,7 +58,7 @@ class GramRidge:
         codes = Squared().codes(risk.targets, risk.n_outputs)
         return cls(risk.matrix, codes, risk.weights, bias=risk.bias)
 
-    @cached_property
+    @once
     def spectrum(self) -> Spectrum:
         """Eigenvalues and vectors of Z Z^T; the null vector that a bias brings along is left out."""
         G = self.G

@@ -1,12 +1,12 @@
 """The rows a_i of the separability program, at a common scale, and what is computed with them."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from nearline._arrays.design import Array, is_sparse
+from nearline._arrays.once import once
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -56,7 +56,7 @@ class Kesler:
     def n_unknowns(self) -> int:
         return int(self.n_scores * (self.X.shape[1] + 1))
 
-    @cached_property
+    @once
     def Z(self) -> Any:
         """(n, D + 1) rows with the constant."""
         import scipy.sparse as sp
@@ -69,7 +69,7 @@ class Kesler:
         Z = sp.csr_matrix((data, self.X.indices, self.X.indptr), shape=self.X.shape)
         return sp.hstack([Z, sp.csr_matrix(np.full((n, 1), float(self.bias)))], format="csr")
 
-    @cached_property
+    @once
     def size(self) -> Array:
         """(n,) largest entry of each row, 1 where all are 0."""
         entries = (

@@ -1,12 +1,12 @@
 """What all passes offer, and what they share."""
 
 from abc import ABC, abstractmethod
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from nearline._arrays.design import Array, Design, is_sparse
+from nearline._arrays.once import once
 from nearline.losses import Loss
 from nearline.risk._point import Point
 from nearline.risk.params import Params
@@ -170,12 +170,12 @@ class Passes(ABC):
             self._bases[centered] = RowBasis(self.X, mean)
         return self._bases[centered]
 
-    @cached_property
+    @once
     def csc(self) -> Csc:
         """Sparse X by columns."""
         return Csc(self.X)
 
-    @cached_property
+    @once
     def columns(self) -> Columns:
         """X by columns, as coordinate descent wants it."""
         mean = self.column_moments[0]
@@ -183,12 +183,12 @@ class Passes(ABC):
 
     # -- moments of the columns -------------------------------------------------------------------------------
 
-    @cached_property
+    @once
     @abstractmethod
     def column_moments(self) -> tuple[Array, Array]:
         """Weighted mean and standard deviation of each feature, (D,) each."""
 
-    @cached_property
+    @once
     def column_scale(self) -> Array:
         """Standard deviation of each feature, 1 where it is constant (to rounding)."""
         mean, deviation = self.column_moments

@@ -1,12 +1,12 @@
 """Sparse X by columns (CSC): made when first asked for, then shared by all that need it."""
 
-from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from nearline import _core
 from nearline._arrays.design import Array, Design
+from nearline._arrays.once import once
 
 
 @final
@@ -16,7 +16,7 @@ class Csc:
     def __init__(self, X: Design) -> None:
         self._X = X
 
-    @cached_property
+    @once
     def arrays(self) -> tuple[Array, Array, Array]:
         """Values and rows of the entries, column by column in row order, and where each column starts."""
         X = self._X

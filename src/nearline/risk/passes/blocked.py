@@ -1,7 +1,6 @@
 """The passes over rows in blocks: sums of what the passes over each block say, added as a fixed tree."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NoReturn, final
 from uuid import uuid4
 
@@ -9,6 +8,7 @@ import numpy as np
 
 from nearline._arrays.blocks import Block, Blocks
 from nearline._arrays.design import Array, Design, contiguous
+from nearline._arrays.once import once
 from nearline.risk.params import Params
 from nearline.risk.passes._base import Passes
 from nearline.risk.passes._bias import BiasSums
@@ -85,7 +85,7 @@ class BlockedPasses(Passes):
     def precision(self) -> "np.dtype[Any]":
         return self.blocks.dtype
 
-    @cached_property
+    @once
     def total_weight(self) -> float:
         return float(self.blocks.total(_weight, added))
 
@@ -170,7 +170,7 @@ class BlockedPasses(Passes):
     def hessian(self, scores: Any) -> Array:
         return np.asarray(self._one("hessian", scores))
 
-    @cached_property
+    @once
     def column_moments(self) -> tuple[Array, Array]:
         plain = replace(self.view, exact=False)
         _, mean, deviation = self.blocks.total(_Moments(plain), _merged)

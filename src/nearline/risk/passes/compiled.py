@@ -1,13 +1,13 @@
 """The passes in the compiled core: threads, one pass over X, no temporaries of X's size."""
 
 from abc import ABC, abstractmethod
-from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from nearline import _core
 from nearline._arrays.design import Array, Design, contiguous, is_sparse
+from nearline._arrays.once import once
 from nearline.losses import Loss
 from nearline.risk._point import Point
 from nearline.risk.params import Params
@@ -105,7 +105,7 @@ class CompiledPasses(Passes):
     def _add_grams(self, X: Array, h: Array, out: Array) -> None:
         _core.add_weighted_grams(X, h, out)
 
-    @cached_property
+    @once
     def column_moments(self) -> tuple[Array, Array]:
         mean, square = np.empty(self.X.shape[1]), np.empty(self.X.shape[1])
         self._design.moments(self._rows[1], mean, square)
@@ -117,7 +117,7 @@ class CompiledPasses(Passes):
         value = _core.bias_sums(_table(scores), b, *self._rows, gradient, curvature)
         return BiasSums(value, gradient, curvature)
 
-    @cached_property
+    @once
     def _has_curvature(self) -> bool:
         return self.loss.curvature(np.zeros((1, self.n_outputs)), self.targets[:1]) is not None
 

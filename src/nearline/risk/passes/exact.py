@@ -1,11 +1,11 @@
 """The passes that certificates are computed with: all sums in float64, whatever the precision of X."""
 
-from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from nearline._arrays.design import Array, is_sparse
+from nearline._arrays.once import once
 from nearline._parallel.tiles import map_tiles, slices
 from nearline.risk.params import Params
 from nearline.risk.passes._base import Passes
@@ -54,11 +54,11 @@ class ExactPasses(NumpyPasses):
     def best_null_bias(self) -> Array:
         return self._passes.best_null_bias()
 
-    @cached_property
+    @once
     def column_moments(self) -> tuple[Array, Array]:
         return self._passes.column_moments
 
-    @cached_property
+    @once
     def _tiles(self) -> list[slice]:
         return slices(len(self.targets), max(1, TILE * len(self.targets) // max(1, self._n_numbers)))
 

@@ -1,11 +1,11 @@
 """The passes in NumPy: for any loss and any targets, and the reference that the compiled ones are tested against."""
 
-from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from nearline._arrays.design import Array, back_product, is_sparse, product
+from nearline._arrays.once import once
 from nearline.losses import signs
 from nearline.risk.params import Params
 from nearline.risk.passes._base import Passes
@@ -58,7 +58,7 @@ class NumpyPasses(Passes):
         assert curvature is not None, f"{self.loss.name} has no curvature"
         return RowCurvature.of(curvature, self.weights[rows])
 
-    @cached_property
+    @once
     def column_moments(self) -> tuple[Array, Array]:
         total = self.weights.sum()
         mean = np.asarray(self.weights @ self.X, dtype=np.float64).ravel() / total

@@ -8,7 +8,6 @@ whole recipe again and comes to the same bits.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import count
 from typing import Any, final
 from uuid import uuid4
@@ -17,6 +16,7 @@ import numpy as np
 
 from nearline._arrays.blocks import Block
 from nearline._arrays.design import Array
+from nearline._arrays.once import once
 from nearline.losses import Loss
 from nearline.risk.params import Params
 from nearline.risk.passes._base import Passes
@@ -110,7 +110,7 @@ class Moved(Scores):
     def dtype(self) -> "np.dtype[Any]":
         return self.scores.dtype
 
-    @cached_property
+    @once
     def key(self) -> str:
         return f"({self.scores.key}+{self.step!r}*{self.direction.key})"
 
@@ -131,7 +131,7 @@ class Shifted(Scores):
     def dtype(self) -> "np.dtype[Any]":
         return self.scores.dtype
 
-    @cached_property
+    @once
     def key(self) -> str:
         return f"({self.scores.key}+{self.shift.tobytes().hex()})"
 
@@ -152,7 +152,7 @@ class Ahead(Scores):
     def dtype(self) -> "np.dtype[Any]":
         return self.scores.dtype
 
-    @cached_property
+    @once
     def key(self) -> str:
         return f"({self.scores.key}-{self.before.key}*{self.speed!r})"
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._arrays.once import once
 from nearline._parallel.tiles import steps
 from nearline._records.words import many
 from nearline.selection.checks._keys import joint_keys
@@ -99,7 +99,7 @@ class Case:
     test_rows: Array | None = None
     only_in_test: tuple[Any, ...] = ()  # classes that no training row has
 
-    @cached_property
+    @once
     def sample(self) -> Array:
         """Rows, in order, that the checks of columns look at: all, or as many of each class as can be."""
         cells = SAMPLE_CELLS // max(1, self.table.n_columns)
@@ -114,7 +114,7 @@ class Case:
         # Every class's first row, then every class's second row, ...: rare classes are kept whole.
         return np.sort(by_class[np.argsort(rank, kind="stable")[:most]])
 
-    @cached_property
+    @once
     def keys(self) -> tuple[Array, Array | None]:
         """Equal for equal rows, of the training rows and of the test rows; None where these have other columns."""
         if self.test is None or self.test.n_columns != self.table.n_columns:

@@ -5,12 +5,13 @@ Rows are centered before they are multiplied, never after, so an offset of 1e8 c
 """
 
 from collections.abc import Sequence
-from functools import cached_property, reduce
+from functools import reduce
 from operator import add
 
 import numpy as np
 
 from nearline._arrays.design import Array, Design, is_sparse
+from nearline._arrays.once import once
 from nearline._parallel.tiles import groups, map_tiles, slices, steps
 from nearline.risk.params import Params
 from nearline.solvers.closed_form._moments import Moments, symmetric
@@ -70,7 +71,7 @@ class Centered:
         weights = self.weights[sample]
         return np.asarray(shift + weights @ less(self.X[sample], shift) / weights.sum())
 
-    @cached_property
+    @once
     def shift(self) -> Array:
         """Weighted mean of the rows less ``near_mean``."""
         if not self.bias:
@@ -83,14 +84,14 @@ class Centered:
         )
         return np.asarray(sum(sums) / self.total)
 
-    @cached_property
+    @once
     def mean(self) -> Array:
         """Weighted mean of the rows, rounded to float64."""
         if self.bias and is_sparse(self.X):
             return np.asarray(self.weights @ self.X, dtype=np.float64).ravel() / self.total
         return np.asarray(self.near_mean + self.shift)
 
-    @cached_property
+    @once
     def mean_rest(self) -> Array:
         """What rounding took from ``mean``; of sparse rows it is not known."""
         if is_sparse(self.X):
@@ -151,14 +152,14 @@ class Centered:
         work = float(self.n_rows if rows is None else len(rows)) * D * D
         return reduce(add, map_tiles(add_up, groups(tiles, _group_count(D)), work=work))
 
-    @cached_property
+    @once
     def gram(self) -> tuple[Array, Array]:
         """Z^T Z (D, D) and Z^T T (D, K)."""
         G, C, shift, _ = self.moments().centered(self.bias)
         self.__dict__.setdefault("shift", shift)  # known now without another pass
         return G, C
 
-    @cached_property
+    @once
     def row_gram(self) -> Array:
         """Z Z^T (n, n)."""
         if is_sparse(self.X):

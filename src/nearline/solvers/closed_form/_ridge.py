@@ -7,12 +7,12 @@ Notation: Z = sqrt(s) (X - mean), T = sqrt(s) (targets - mean), Z = U diag(sigma
 """
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from nearline._arrays.design import Array, as_design
+from nearline._arrays.once import once
 from nearline._parallel.tiles import map_tiles
 from nearline.risk.params import Params
 from nearline.solvers._left_out import left_out
@@ -79,7 +79,7 @@ class RidgeFactorization:
 
     # -- the factorization ------------------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def _from_gram(self) -> Spectrum:
         design = self.design
         if design.primal:
@@ -99,7 +99,7 @@ class RidgeFactorization:
             e, np.sqrt(e)[:, None] * (U.T @ design.T), U, EPS * len(G) * float(e.max(initial=0.0))
         )
 
-    @cached_property
+    @once
     def _from_triangle(self) -> Spectrum:
         """Singular values to a relative precision; those below numpy.linalg.lstsq's threshold count as zero."""
         design = self.design
