@@ -47,7 +47,7 @@ class Centered:
         self.row_tiles = slices(self.n_rows, self.tile_rows)
         self.tile_columns = max(256, TILE // max(1, self.n_rows))
 
-    @cached_property
+    @once
     def T(self) -> Array:
         """sqrt(s) (codes - mean), (n, K)."""
         centered = self.codes - self.target_mean
@@ -59,7 +59,7 @@ class Centered:
 
     # -- means ------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @once
     def near_mean(self) -> Array:
         """A vector near the mean, from some rows. It equals a constant column exactly, whatever its size."""
         if not self.bias:
@@ -98,7 +98,7 @@ class Centered:
             return np.zeros(self.n_features)
         return np.asarray((self.near_mean - self.mean) + self.shift)
 
-    @cached_property
+    @once
     def squares(self) -> Array:
         """sum_i s_i (x_ij - mean_j)^2 (D,), good enough to scale by."""
         if not is_sparse(self.X):
