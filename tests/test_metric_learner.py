@@ -236,3 +236,20 @@ def test_what_makes_no_sense(make, message):
     X, y = xor(30, 4)
     with pytest.raises(ValueError, match=message):
         make(X, y)
+
+
+def test_wide_rows_are_learned_in_the_space_that_they_span():
+    """Few rows of many features: the map looks at directions that rows have, and measures as one learned there."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 400)), np.arange(60) % 3
+    X[:, :3] += 4.0 * np.eye(3)[y]
+    learner = MetricLearner("nca", dim=4, rounds=2).fit(X, y)
+    A = learner.transform(np.eye(400)) - learner.transform(np.zeros((1, 400)))  # (400, 4)
+    Q = np.linalg.qr((X - X.mean(axis=0)).T)[0]
+    np.testing.assert_allclose(A, Q @ (Q.T @ A), atol=1e-3 * np.abs(A).max())
+    from sklearn.decomposition import PCA
+
+    rotated = PCA(59).fit_transform(X)
+    other = MetricLearner("nca", dim=4, rounds=2).fit(rotated, y).transform(rotated)
+    near = [np.argsort(((Z[:, None] - Z) ** 2).sum(2), axis=1)[:, 1] for Z in (learner.transform(X), other)]
+    assert (y[near[0]] == y).mean() >= (y[near[1]] == y).mean() - 0.1

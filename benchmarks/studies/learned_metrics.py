@@ -1,6 +1,6 @@
 """k-NN in a learned distance against plain k-NN: ten public sets, repeated splits, a paired interval each.
 
-python -m benchmarks.studies.learned_metrics [--splits 10] [--rows 1200] [--only splice ionosphere]
+python -m benchmarks.studies.learned_metrics [--splits 10] [--rows 4000] [--only splice ionosphere] [--json FILE]
 
 Columns of tables are brought to variance 1 by the training rows; embeddings and pixels are taken as they are. Each split
 trains on two thirds. Both vote with k = 5. The interval is that of the mean difference over splits by the corrected
@@ -9,7 +9,9 @@ resampled t-test (Nadeau and Bengio), which allows for training rows that splits
 
 import argparse
 import csv
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -112,6 +114,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--rows", type=int, default=4000)
     parser.add_argument("--only", nargs="*", default=list(SETS))
+    parser.add_argument("--json", type=Path, help="file of results, to which these are added by name")
     options = parser.parse_args()
     print("| set | rows x features | plain | learned | difference, 95% | |\n|---|---|---|---|---|---|")
     for name in options.only:
@@ -128,6 +131,15 @@ def main() -> None:
             f"| {name} | {shape} | {plain:.3f} | {learned:.3f} | {low:+.3f} to {high:+.3f} | {verdict} |",
             flush=True,
         )
+        if options.json is not None:
+            keep(options.json, name, list(X.shape), found)
+
+
+def keep(file: Path, name: str, shape: list[int], found: np.ndarray) -> None:
+    """Add the accuracies of a set to a file of results."""
+    known = json.loads(file.read_text()) if file.exists() else {}
+    known[name] = {"shape": shape, "plain": found[:, 0].tolist(), "learned": found[:, 1].tolist()}
+    file.write_text(json.dumps(known, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from nearline.neighbors.learning.batches import parts
 from nearline.neighbors.learning.descent import Problem, adam, lbfgs
 from nearline.neighbors.learning.held_out import is_better, wrong_votes
 from nearline.neighbors.learning.maps import HiddenMap, LinearMap, Map
-from nearline.neighbors.learning.starts import first_map
+from nearline.neighbors.learning.starts import first_map, row_space
 
 DIM = 32  # coordinates unless asked for others
 FEW, FOLDS = 1_500, 4  # up to so many rows every row is held out once, in so many parts
@@ -72,6 +72,9 @@ class _Learning:
             self.X[i : i + 4096] = (X[i : i + 4096] - self.mean) * self.scale
         D = X.shape[1]
         d = min(D, DIM) if recipe.dim is None else recipe.dim
+        self.basis = None if recipe.hidden else row_space(self.X, d)
+        if self.basis is not None:
+            self.X, D = self.X @ self.basis.T, len(self.basis)
         self.map: Map = HiddenMap(d, D, recipe.hidden) if recipe.hidden else LinearMap(d, D)
 
     def run(self) -> Learnt:
@@ -135,11 +138,14 @@ class _Learning:
     def _delivered(self, start: str, curve: "_Curve", wrong: list[Array], plain: Array) -> Learnt:
         n_own, last = curve.n_own, curve.parameters[-1]
         errors = np.array([rounds.mean() for rounds in wrong])
-        proxies = last[n_own:].reshape(-1, self.map.d)
+        proxies, own, learned = last[n_own:].reshape(-1, self.map.d), last[:n_own], self.map
+        if self.basis is not None and isinstance(learned, LinearMap):  # for rows as they came
+            own = (learned.matrix(own) @ self.basis).ravel()
+            learned = LinearMap(learned.d, self.basis.shape[1])
         better = not len(plain) or is_better(plain, wrong[int(errors.argmin())])
         plain_error = float(plain.mean()) if len(plain) else float("nan")
         return Learnt(
-            *(self.map, last[:n_own], proxies, self.mean, self.scale, start),
+            *(learned, own, proxies, self.mean, self.scale, start),
             *(np.array(curve.objective), errors, plain_error, better),
         )
 

@@ -18,6 +18,22 @@ def first_map(map: Map, X: Array, codes: Array, start: str, rng: np.random.Gener
     return map.started(0.5 * scaled(A, X, codes, rng), rng)
 
 
+def row_space(X: Array, d: int) -> Array | None:
+    """Orthonormal directions (r, D) that span the rows, where these are fewer than the features; None: nothing to gain.
+
+    Distances are the same in these r coordinates, and the best map lies in them: elsewhere it costs and does nothing.
+    """
+    n, D = X.shape
+    if 2 * n > D:
+        return None
+    squares, U = np.linalg.eigh((X @ X.T).astype(np.float64))
+    kept = squares > 1e-6 * squares[-1]
+    if not d <= kept.sum():
+        return None
+    V = U[:, kept].T @ X / np.sqrt(squares[kept])[:, None]
+    return np.asarray(_signed(np.linalg.qr(V.T)[0].T)[::-1], dtype=np.float32)
+
+
 def principal(X: Array, d: int) -> Array:
     """The d directions (d, D) of largest variance of centered rows; with d = D it measures as the plain distance."""
     if len(X) < X.shape[1]:
