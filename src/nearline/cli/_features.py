@@ -8,10 +8,16 @@ from typing import Any
 from nearline.cli._errors import UsageError, as_usage
 from nearline.cli._reading import Reading, names
 from nearline.data import Table
-from nearline.data.images import BYTES
+from nearline.data.images import BYTES, ImageFolder
 from nearline.data.pixels import KINDS
 from nearline.representations.features import FeatureExtractor, ImageFeatures
-from nearline.representations.features.choice import MADE, extractor_named, is_network
+from nearline.representations.features.choice import (
+    MADE,
+    extractor_named,
+    have_usual_features,
+    is_network,
+)
+from nearline.representations.features.choice import SIDE as SMALLEST
 
 SIDE = 32  # pixels a side that images are brought to for features that are not a network's
 LARGE = 256  # the same for networks
@@ -52,16 +58,21 @@ def reading_for(request: Any, features: list[Any] | None) -> Reading:
     """Images are read as bytes, as large as the features need them."""
     reading: Reading = request.reading
     if features is None:
-        return reading
+        size = reading.options.get("size", SIDE)
+        usual = request.preset != "quick" and "features" not in reading.options and size >= SMALLEST
+        if not (usual and ImageFolder().matches(request.data)):
+            return reading
+        return replace(reading, options={**reading.options, "features": BYTES, "size": size})
     large = any(isinstance(one, FeatureExtractor) and one.slow for one in features)
     size = LARGE if large else reading.options.get("size", SIDE)
     return replace(reading, options={**reading.options, "features": BYTES, "size": size})
 
 
-def as_shaped(X: Any, table: Table, features: list[Any] | None) -> Any:
-    """Rows that are images in their shape, where features ask for it."""
+def as_shaped(X: Any, table: Table, features: list[Any] | None, preset: str) -> Any:
+    """Rows that are images in their shape, where features ask for it, or images have usual ones."""
     shape = table.description.shape
-    return X if features is None or len(shape) < 2 else X.reshape(len(X), *shape)
+    asked = features is not None or have_usual_features(X, shape, preset)
+    return X.reshape(len(X), *shape) if len(shape) > 1 and asked else X
 
 
 def extractor_facts(contest: Any) -> dict[str, str] | None:

@@ -165,7 +165,7 @@ def show_outcome(
     rows: ContestRows,
 ) -> None:
     print(contest.leaderboard_)
-    if request.features is not None:
+    if request.features is not None or len(getattr(contest, "row_shape_", ())) > 1:
         trivial = {
             one.name for one in families(request.preset, request.include, request.exclude) if one.trivial
         }

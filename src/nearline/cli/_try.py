@@ -48,7 +48,7 @@ def run_try(request: Request) -> int:
     if not request.json:
         show(table)
     with journal_for(request.out, resume=request.resume) as journal:
-        X = as_shaped(X, table, features)
+        X = as_shaped(X, table, features, request.preset)
         return _held(request, table, (X, y, groups, order), test, journal, features)
 
 

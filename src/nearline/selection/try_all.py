@@ -64,7 +64,8 @@ class TryThemAll(
     ----------
     preset : "quick", "default" or "thorough": how many families, representations and parameters.
     include, exclude : names of families or of own classifiers, or parts of names ("k-NN", "logistic").
-    features : what rows are represented by, in place of the preset's choice: names with commas or in a list ("pixels",
+    features : what rows are represented by, in place of the preset's choice (of images of bytes: HOG with color histograms
+        beside pixels, but in "quick"): names with commas or in a list ("pixels",
         "histogram", "hog", "convnet" of images; "words", "word-vectors" of texts; "standardized" of numbers), paths of ONNX
         files, or extractors of :mod:`nearline.representations.features`.
     own : {name: estimator}, classifiers of your own that join the contest, whatever include says of families; if it names
@@ -224,8 +225,7 @@ class TryThemAll(
             self.findings_ += [*no_better(against, "folds"), *grid_ends(self.leaderboard_)]
         with rules.account.charge("the last fit"):
             self._fit_last(part, contest)
-        with rules.account.charge("outside reference"):
-            self._look_outside(contest)
+        self._look_outside(contest)
 
     def _lock(self, holdout: Holdout | None) -> None:
         """Divide the rows, before anything else looks at them; another fit on the same test rows goes on counting."""
@@ -265,11 +265,12 @@ class TryThemAll(
 
     def _asked_for(self, X: Any) -> list[Representation]:
         """The representations to try: those of the preset, or by the features that are named."""
-        if self.features is None:
-            return representations(X, self.preset)
-        from nearline.representations.features.choice import chosen_features
+        from nearline.representations.features.choice import chosen_features, usual_representations
 
-        return chosen_features(X, self.features, getattr(self, "row_shape_", ()), self.preset)
+        shape = getattr(self, "row_shape_", ())
+        if self.features is None:
+            return usual_representations(X, shape, self.preset) or representations(X, self.preset)
+        return chosen_features(X, self.features, shape, self.preset)
 
     def _run(self, rows: TrainingRows, rules: Rules) -> Contest:
         contest = Contest(rows, self._families(), list(self._representations.values()), rules)
@@ -300,7 +301,8 @@ class TryThemAll(
         if "reference" in beside_of(self.beside, self.preset) and not self.interrupted_:
             budget = contest.rules.budget
             most = min(max(LEAST, budget.candidates.spent), budget.late_left)
-            found = outside_reference(contest, self.leaderboard_, self.chosen_, most)
+            with contest.rules.account.charge("outside reference"):
+                found = outside_reference(contest, self.leaderboard_, self.chosen_, most)
             self.leaderboard_ = replace(self.leaderboard_, outside=found)
 
     # -- the test ---------------------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
 """Which features a contest is held on, where that is said: by name, as the file of a network, or as extractors."""
 
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from nearline._records.refused import ParameterError, UnknownNameError
 from nearline.data.pixels import KINDS
@@ -15,6 +18,8 @@ from nearline.representations.features.words import WordVectors
 NETWORK = ".onnx"
 MADE: dict[str, type[FeatureExtractor]] = {"convnet": ConvNet, "word-vectors": WordVectors}
 NAMES = (*KINDS, *MADE)
+OF_IMAGES = "hog+histogram"  # tried beside pixels by presets beyond "quick"
+SIDE = 16  # pixels, of smaller images there is nothing but their pixels
 
 
 def chosen_features(X: Any, features: Any, shape: tuple[int, ...], preset: str) -> list[Representation]:
@@ -44,6 +49,20 @@ def chosen_features(X: Any, features: Any, shape: tuple[int, ...], preset: str) 
             raise ParameterError("features", name, "different features", "name each once")
         found |= {made.name: made for made in extracted(name, extractor, X, shape, n_scales)}
     return list(found.values())
+
+
+def usual_representations(X: Any, shape: tuple[int, ...], preset: str) -> list[Representation] | None:
+    """Of images of bytes where nothing is said; None for all other rows. Few families look at pixels, which are many."""
+    if not have_usual_features(X, shape, preset):
+        return None
+    (pixels,) = extracted("pixels", ImageFeatures("pixels"), X, shape, 1)
+    return [*chosen_features(X, OF_IMAGES, shape, preset), replace(pixels, few=True)]
+
+
+def have_usual_features(X: Any, shape: tuple[int, ...], preset: str) -> bool:
+    """Whether rows are images of bytes that are seen by features, not by pixels alone, where nothing is said."""
+    images = (len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))) and min(shape[:2]) >= SIDE
+    return images and preset != "quick" and getattr(X, "dtype", None) == np.uint8
 
 
 def extractor_named(name: Any, also: list[str] | None = None, **settings: Any) -> FeatureExtractor:

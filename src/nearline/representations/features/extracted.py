@@ -80,6 +80,11 @@ class Extracted(Representation):
     extractor: FeatureExtractor
     scale: Numeric
     shape: tuple[int, ...] | None = None  # of images
+    few: bool = False  # whether it is for few families only: those that are quick on thousands of columns
+
+    @property
+    def gives(self) -> str:  # type: ignore[override]
+        return "pixels" if self.few else "numbers"
 
     @property
     def reading(self) -> str:  # type: ignore[override]
@@ -105,7 +110,7 @@ class Extracted(Representation):
 
 def extracted(
     name: str, extractor: FeatureExtractor, X: Any, shape: tuple[int, ...], n_scales: int
-) -> list[Representation]:
+) -> list[Extracted]:
     """An extractor's features at the first scales; what it cannot take, and what it lacks, is said now."""
     texts, image = kind_of(X) == "texts", len(shape) > 1
     found_kind = (
@@ -124,4 +129,4 @@ def extracted(
     own = shape if image and not texts else None
     found = [Extracted(called, extractor, scale, own) for called, scale in zip(names, scales)]
     found[0].read(documents(X)[:1] if texts else X[:1])
-    return list(found)
+    return found

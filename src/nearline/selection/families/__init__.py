@@ -35,20 +35,22 @@ from nearline.selection.families.paths import LeastSquaresPath, Path
 CURVES = ("numbers", "values", "splines")
 CURVES_AND_PAIRS = (*CURVES, "n-grams")
 VALUES = ("numbers", "values")
+# Those that are quick on the thousands of columns that pixels are; the others see images by their features.
+PIXELS = (*VALUES, "pixels")
 # In order of what they cost: where time is short, the first come first.
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
         Majority(),
-        Centroid(),
+        Centroid(takes=("numbers", "pixels")),
         Gaussian(),
         Multinomial(),
         Bernoulli(),
         Discriminant(),
-        LeastSquaresPath("least squares", LeastSquaresClassifier(), effort=3.0, takes=CURVES),
+        LeastSquaresPath("least squares", LeastSquaresClassifier(), effort=3.0, takes=(*CURVES, "pixels")),
         PerceptronFamily(),
-        NearestNeighbors("k-NN, L2", "l2", takes=VALUES),
-        NearestNeighbors("k-NN, cosine", "cosine"),
+        NearestNeighbors("k-NN, L2", "l2", takes=PIXELS),
+        NearestNeighbors("k-NN, cosine", "cosine", takes=("numbers", "pixels")),
         NearestNeighbors("k-NN, L1", "l1", on_sparse=False),
         Path("logistic, L2", LogisticRegression(), takes=CURVES_AND_PAIRS),
         Path("SVM, squared hinge", LinearSVM(), takes=CURVES_AND_PAIRS),
@@ -59,7 +61,7 @@ FAMILIES: dict[str, Family] = {
         Path("logistic, L1", LogisticRegression(regularizer="l1"), takes=CURVES),
         Path("logistic, elastic net", LogisticRegression(regularizer=ElasticNet(0.5))),
         KernelNeighbors(),
-        SupportVectors("kernel SVM", most_rows=10_000, takes=("gram", *VALUES)),
+        SupportVectors("kernel SVM", most_rows=10_000, takes=("gram", *PIXELS)),
         KernelRidge("kernel least squares", most_rows=4_000),
         LowRank(),
     )

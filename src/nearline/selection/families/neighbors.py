@@ -83,7 +83,7 @@ class NearestNeighbors(Family):
                 begin = perf_counter()
                 cast[number].append((queries, vote.decide(found, electorate)))
                 seconds[number] += perf_counter() - begin
-        searching = perf_counter() - built - seconds.sum()
+        searching = perf_counter() - built - float(seconds.sum())
         shared = Shared("index", built - start), Shared("search", searching, fitting=False)
         for number in range(len(grid)):
             decision = Decision.joined(cast[number], fold.X_test.shape[0])
