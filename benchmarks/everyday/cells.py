@@ -53,7 +53,7 @@ def tied(model: Any, y: np.ndarray, queries: Any) -> np.ndarray:
     """Whether a vote of neighbors can fall several ways: equal counts, or an equally near row left out."""
     k = model.n_neighbors
     distances, rows = model.kneighbors(queries, min(k + 1, len(y)))
-    counts = np.sort([np.bincount(y[one], minlength=2) for one in rows[:, :k]], axis=1)
+    counts = np.sort([np.bincount(y[one], minlength=int(y.max()) + 1) for one in rows[:, :k]], axis=1)
     border = (
         distances[:, -1] <= distances[:, k - 1] * (1 + 1e-9) if len(y) > k else np.zeros(len(distances), bool)
     )
