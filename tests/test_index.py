@@ -15,6 +15,7 @@ import oracle_index as oracle
 from nearline import num_threads
 from nearline.neighbors import exact
 from nearline.neighbors.bounds import PlainBounds, PrincipalBounds
+from nearline.neighbors.choice import FEW_QUERIES, LOOKING, LOOKING_EACH, OPEN, PANEL, effort
 from nearline.neighbors.directions import principal_basis
 from nearline.neighbors.embeddings import Centered
 from nearline.neighbors.index import Index
@@ -65,6 +66,7 @@ def problem(kind, n, D, m, dtype, metric, rng):
 def check(X, Q, metric, k, groups=None, **options):
     """Index(X).search(Q, k) against brute force."""
     index = Index(X, metric, **options)
+    index._backend.expect(10**9)  # so many that bounds pay: a few queries measure every row
     dense, queries = (A.toarray() if sparse.issparse(A) else A for A in (X, Q))
     D = oracle.distances(as_metric(metric), dense, queries)
     own, others = (None, None) if groups is None else groups
@@ -159,7 +161,7 @@ def test_filters_never_change_the_answer(bounds, metric, kind, dtype, k, seed):
     rng = np.random.default_rng(seed)
     X, Q = problem(kind, 600, 20, 8, dtype, METRICS[metric], rng)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exact, "choose_bounds", lambda X, m: FORCED[bounds](X, m))
+        patch.setattr(exact, "choose_bounds", lambda X, m, look: FORCED[bounds](X, m))
         check(X, Q, metric, k, algorithm="exact")
 
 
@@ -176,7 +178,31 @@ def test_rows_in_slabs_where_memory_is_short(metric):
     rng = np.random.default_rng(3)
     X, Q = problem("ties", 9000, 5, 6, np.float32, METRICS[metric], rng)
     index = check(X, Q, metric, 12, algorithm="exact", memory=1)
-    assert len(index._backend._slabs) == 3
+    assert len(index._backend.plan.slabs) == 3
+
+
+@pytest.mark.parametrize("metric", ["l2", "l1", "l-infinity", "cosine", "inner-product", "squared-l2"])
+@pytest.mark.parametrize("shape", [(50, 3), (400, 7), (300, 700), (3100, 40)], ids=str)
+def test_answers_do_not_depend_on_how_many_queries_came_before(metric, shape):
+    """Few queries measure every row, more make bounds of all coordinates, very many look for shorter ones."""
+    X, Q = problem("ties", *shape, 20, np.float32, METRICS[metric], np.random.default_rng(6))
+    index, efforts = Index(X, metric, algorithm="exact"), set()
+    want = oracle.search(oracle.distances(as_metric(metric), X, Q), 4, None, None)
+    first = oracle.search(oracle.distances(as_metric(metric), X, Q[:3]), 4, None, None)
+    oracle.assert_same(index.search(Q[:3], 4), first, 4)
+    for expected in (0, 10**9, 0):
+        efforts.add(index._backend._effort)
+        index._backend.expect(expected)
+        oracle.assert_same(index.search(Q, 4), want, 4)
+    assert efforts == ({0, 1, 2} if shape == (3100, 40) else {0, 1})
+
+
+def test_looking_for_bounds_costs_a_tenth_of_searching():
+    for n, D in ((5_000, 50), (60_000, 784), (1_000_000, 30)):
+        least = next(m for m in 2 ** np.arange(40) if effort(n, D, int(m)) == 2)
+        assert OPEN * PANEL * n * D * least >= 10 * (LOOKING + LOOKING_EACH * D)
+        assert effort(n, D, FEW_QUERIES) == 0
+        assert effort(n, D, FEW_QUERIES + 1) == 1 + (least <= FEW_QUERIES + 1)
 
 
 @pytest.mark.parametrize("metric", VECTOR_METRICS, ids=str)

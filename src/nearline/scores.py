@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array, Design, admitted, product
+from nearline._parallel.tiles import product_by_tiles
 from nearline._records.kept import Anything, Instance, Numbers, kept
 from nearline.kernels import Kernel
 from nearline.kernels.blocks import blocks
@@ -126,7 +127,9 @@ class KernelScore:
 
     def scores(self, items: Any) -> Array:
         """(n, P) for checked items."""
-        parts = [K.astype(np.float64, copy=False) @ self.A + self.b for _, K in self.values(items)]
+        parts = [
+            product_by_tiles(K.astype(np.float64, copy=False), self.A) + self.b for _, K in self.values(items)
+        ]
         if not parts:
             return np.zeros((0, self.A.shape[1]))
         return decisive(np.concatenate(parts), everywhere=True)

@@ -10,6 +10,8 @@ from functools import cache
 from threading import Lock, Thread
 from typing import Any, Self, TypeVar
 
+import numpy as np
+
 from nearline import _core
 from nearline._parallel.stopping import Stop, checkpoint, heeding
 
@@ -17,6 +19,8 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 SMALL = 2e7  # floating-point operations that are not worth a thread
+SPLIT = 4e5  # floating-point operations of a product, from which on a BLAS may split it
+ROWS = 256  # of a product that one thread computes at a time
 SIDE_BY_SIDE = 50_000  # numbers in the data of tasks that are worth a thread each
 
 
@@ -129,6 +133,21 @@ class _Crew:
             except BaseException as error:  # Ctrl-C too
                 self._errors.append(error)
                 self._stop.request()
+
+
+def product_by_tiles(A: Any, B: Any, *, out: Any = None) -> Any:
+    """A @ B of dense arrays, a fixed number of rows of A at a time: the same bits for any number of threads.
+
+    A BLAS that splits one product among its threads waits for the slowest at many barriers: beside other work these
+    cost many times the product.
+    """
+    work = 2.0 * A.shape[0] * A.shape[1] * B.shape[1]
+    if work < SPLIT:
+        return np.matmul(A, B, out=out)
+    out = np.empty((A.shape[0], B.shape[1]), dtype=np.result_type(A, B)) if out is None else out
+    with single_threaded_blas:
+        map_tiles(lambda tile: np.matmul(A[tile], B, out=out[tile]), slices(A.shape[0], ROWS), work=work)
+    return out
 
 
 def steps(items: Iterable[Item], every: int = 1) -> Iterator[Item]:

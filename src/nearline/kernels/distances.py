@@ -15,6 +15,7 @@ import numpy as np
 
 from nearline import _core
 from nearline._arrays.design import Array, is_sparse
+from nearline._parallel.tiles import product_by_tiles
 
 ROUNDING = 2.0**-53
 BLOCK = 1 << 22  # pairs that are looked at together
@@ -134,4 +135,4 @@ def products(A: Any, B: Any) -> Array:
     if is_sparse(A) or is_sparse(B):
         K = A @ B.T
         return np.ascontiguousarray(K.toarray() if is_sparse(K) else K)
-    return np.ascontiguousarray(A @ B.T)
+    return np.asarray(product_by_tiles(A, B.T))

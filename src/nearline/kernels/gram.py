@@ -6,6 +6,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._arrays.once import once
+from nearline._parallel.tiles import product_by_tiles
 from nearline.kernels._base import Kernel
 from nearline.kernels.blocks import blocks
 from nearline.kernels.landmarks import Landmarks, spanning
@@ -109,12 +110,15 @@ class Gram:
     def times(self, A: Array, at: Array | None = None) -> Array:
         """K A (n, P) in float64, for A (n, P), or its rows ``at``: of a matrix that is not there what A does not make 0."""
         if "whole" in self.__dict__:
-            return np.asarray((self.whole if at is None else self.whole[at]) @ A)
+            return np.asarray(product_by_tiles(self.whole if at is None else self.whole[at], A))
         rows = np.flatnonzero((A != 0).any(axis=1))
         items, few = self.wide, np.ascontiguousarray(A[rows])
         held = None if self.given else items[rows]
         asked = items if at is None else items[at]
-        parts = [K.astype(np.float64, copy=False) @ few for _, K in blocks(self.kernel, asked, held, rows)]
+        parts = [
+            product_by_tiles(K.astype(np.float64, copy=False), few)
+            for _, K in blocks(self.kernel, asked, held, rows)
+        ]
         product = np.concatenate(parts) if parts else np.zeros((asked.shape[0], A.shape[1]))
         if not np.isfinite(product).all():
             raise ValueError(self._overflow)

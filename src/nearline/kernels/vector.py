@@ -7,7 +7,7 @@ import numpy as np
 
 from nearline import _core
 from nearline._arrays.design import Array, is_sparse
-from nearline._parallel.tiles import slices, steps
+from nearline._parallel.tiles import product_by_tiles, slices, steps
 from nearline._records.kept import AnyOf, OneOf, Real, Whole, kept
 from nearline._records.refused import ParameterError
 from nearline.kernels._base import Kernel, vectors
@@ -254,7 +254,7 @@ def lower_products(X: Any, rows: int = 1024) -> Array:
     K = np.empty((n, n), dtype=X.dtype)
     for start in steps(range(0, n, rows)):
         end = min(start + rows, n)
-        np.matmul(X[start:end], X[:end].T, out=K[start:end, :end])
+        product_by_tiles(X[start:end], X[:end].T, out=K[start:end, :end])
     return K
 
 

@@ -24,6 +24,9 @@ class Backend(ABC):
         """Whether each search makes again what does not fit into memory."""
         return False
 
+    def expect(self, n_queries: int) -> None:  # noqa: B027 - most make all at once
+        """So many queries are about to be asked for: what pays for them, and for those before, may be made now."""
+
     @abstractmethod
     def find(self, Q: Any, wanted: Wanted) -> Found:
         """The neighbors of queries."""

@@ -209,6 +209,15 @@ class GroupBounds(Bounds):
     fine: Array  # (D,) of the second
 
     @once
+    def _single(self) -> bool:
+        """Whether each feature is a group of its own."""
+        return not self.r2 and np.array_equal(self.groups, np.arange(len(self.groups)))
+
+    def _both(self, A: Array) -> tuple[Array, Array]:
+        coarse, fine = self._sums
+        return A @ coarse, A @ fine[:, : fine.shape[1] if self.r2 else 0]
+
+    @once
     def _sums(self) -> tuple[Array, Array]:
         return _indicator(self.groups), _indicator(self.fine)
 
@@ -226,8 +235,7 @@ class GroupBounds(Bounds):
 
     def vectors(self, A: Array) -> Vectors:
         A -= self.mean
-        coarse, fine = self._sums
-        sums = A @ coarse, A @ fine[:, : fine.shape[1] if self.r2 else 0]
+        sums = (A, A[:, :0]) if self._single else self._both(A)
         rounding = (A.shape[1] + 8.0) * EPS * np.abs(A).sum(axis=1)
         errors = [SINGLE * np.abs(part).sum(axis=1) + rounding for part in sums]
         v = pad(sums[0])

@@ -17,6 +17,12 @@ SAMPLE, PROBES = 1536, 48  # rows and pseudo-queries that stand for all
 LONGEST = 128  # coordinates: more cost more to make than they save
 FEWEST = 64  # rows below which no filter pays
 FEW = 3072  # rows below which looking for principal coordinates costs more than they save
+NARROW = 24  # coordinates that are all looked at
+FEW_QUERIES = 16  # up to which every row is measured: bounds cost as much to make as to measure some queries
+LOOKING, LOOKING_EACH = (
+    8e6,
+    6e4,
+)  # nanoseconds that a look for principal coordinates takes, and for each feature more
 # Where all values are below these, squares or differences vanish in float32, and the filter excludes nothing.
 VANISHING_SQUARES, VANISHING = 1e-17, 1e-35
 
@@ -26,20 +32,32 @@ PANEL, SURVIVOR, SECOND, FEATURE = 0.028, 4.0, 0.12, 0.3
 OPEN = 0.4
 
 
-def choose_bounds(X: Array, metric: "Metric") -> Bounds | None:
-    """Bounds for rows X (None: measure every row)."""
+def effort(n: int, D: int, n_queries: int) -> int:
+    """What bounds may cost that so many queries will use: 0 nothing, 1 those of all coordinates, 2 a look for shorter ones.
+
+    A look costs at most a tenth of the search by all coordinates that it may shorten.
+    """
+    if n_queries <= FEW_QUERIES:
+        return 0
+    search = n_queries * n * D * OPEN * PANEL
+    pays = n >= FEW and D > NARROW and search >= 10.0 * (LOOKING + LOOKING_EACH * D)
+    return 2 if pays else 1
+
+
+def choose_bounds(X: Array, metric: "Metric", look: bool) -> Bounds | None:
+    """Bounds for rows X (None: measure every row). ``look``: among short ones, on a sample; else all coordinates serve."""
     n, D = X.shape
     if n < FEWEST or D == 0:
         return None
     sample = X[:: max(n // SAMPLE, 1)][:SAMPLE].astype(np.float64)
     with single_threaded_blas:
-        return metric.bounds(X, sample)
+        return metric.bounds(X, sample, look)
 
 
-def by_groups(sample: Array) -> Bounds:
+def by_groups(sample: Array, look: bool) -> Bounds:
     """Sums over groups of features: no larger than L1."""
     mean = sample.mean(axis=0)
-    if sample.shape[1] <= 96:
+    if sample.shape[1] <= 96 or not look:
         groups = np.arange(sample.shape[1])
         return GroupBounds(mean, groups, groups)
     return GroupBounds(mean, *correlated_groups(sample[:512] - mean, 64))
@@ -51,12 +69,12 @@ def by_features(sample: Array) -> Bounds:
     return FeatureBounds(order[:64], order[:256] if sample.shape[1] > 64 else order[:0])
 
 
-def by_principal(X: Array, sample: Array, embedding: Embedding) -> Bounds | None:
+def by_principal(X: Array, sample: Array, embedding: Embedding, look: bool) -> Bounds | None:
     """Principal coordinates of embedded rows, as many as cost least; or all coordinates."""
     D, cost, centered = embedding.width(X.shape[1]), embedding.cost(X.shape[1]), embedding.centers
     mean = sample.mean(axis=0) if centered else np.zeros(X.shape[1])
     plain = PlainBounds(mean, embedding)
-    if D <= 24 or len(X) < FEW:
+    if D <= NARROW or len(X) < FEW or not look:
         return plain if D else None
     points, squares = embedding(sample.copy(), mean)
     longest = min(LONGEST, D - 1)

@@ -10,7 +10,7 @@ from nearline._arrays.design import Array
 from nearline._parallel.tiles import slices, steps
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.bounds import Bounds, Vectors
-from nearline.neighbors.choice import choose_bounds
+from nearline.neighbors.choice import choose_bounds, effort
 from nearline.neighbors.lists import Found
 from nearline.neighbors.metric import Metric
 from nearline.neighbors.wanted import NO_FLAGS, NO_ROWS, Wanted, begin, finish, sizes_of
@@ -120,8 +120,29 @@ def _rounded_up(values: Array) -> Array:
     return np.where(single < values, np.nextafter(single, np.float32(np.inf)), single).astype(np.float32)
 
 
+@dataclass(frozen=True)
+class Plan:
+    """How rows are searched: each is measured, or those that a filter leaves, of all rows or of one slab after the other."""
+
+    bounds: Bounds | None = None  # None: every row is measured
+    slabs: tuple[slice, ...] = ()
+    filter: Filter | None = None  # where it fits: else it is made for each slab
+
+    @classmethod
+    def of(cls, X: Array, bounds: Bounds | None, memory: int) -> "Plan":
+        if bounds is None:
+            return cls()
+        width = 4 * (bounds.r + 4 + bounds.r2) * 2
+        slabs = tuple(slices(len(X), max(4096, int(memory // width))))
+        return cls(bounds, slabs, Filter.of(X, bounds) if len(slabs) == 1 else None)
+
+
 class Dense(Backend):
-    """Dense rows behind a filter, or without one where it would not pay."""
+    """Dense rows behind a filter, or without one where it would not pay.
+
+    The filter is made when it is known how many queries there are, and made anew, once, when it turns out that they are
+    so many that shorter bounds pay. It decides speed, never answers.
+    """
 
     algorithm: ClassVar[str] = "exact"
 
@@ -131,16 +152,16 @@ class Dense(Backend):
         self.rows = as_bytes(X, metric)
         self.sizes = sizes_of(metric, self.rows)
         pays = self._within_range(self.rows) and not self._vanishes(self.rows)
-        self.bounds = choose_bounds(X, metric) if pays else None
-        self._slabs: list[slice] = []
-        self._filter: Filter | None = None  # where it fits: else one slab of rows after the other
-        if self.bounds is not None:
-            width = 4 * (self.bounds.r + 4 + self.bounds.r2) * 2
-            size = max(4096, int(memory // width))
-            self._slabs = slices(len(X), size)
-            if len(self._slabs) == 1:
-                self._filter = Filter.of(X, self.bounds)
-        self._X = X
+        self._X, self._memory, self._pays = X, memory, pays
+        self._asked = self._effort = 0
+        self.plan = Plan()
+
+    def expect(self, n_queries: int) -> None:
+        self._asked += n_queries
+        more = effort(*self._X.shape, self._asked) if self._pays else 0
+        if more > self._effort:
+            bounds = choose_bounds(self._X, self.metric, more == 2)
+            self.plan, self._effort = Plan.of(self._X, bounds, self._memory), more
 
     def _within_range(self, X: Array) -> bool:
         """Whether squares of the rows do not overflow the float32 of the filter, nor, for lengths, vanish in float64."""
@@ -162,21 +183,21 @@ class Dense(Backend):
     @property
     def rebuilds(self) -> bool:
         """Whether each search makes bounds again, as those of all rows do not fit into memory."""
-        return len(self._slabs) > 1
+        return len(self.plan.slabs) > 1
 
     def find(self, Q: Array, wanted: Wanted) -> Found:
-        q = np.ascontiguousarray(Q, dtype=np.float64)
-        if self.bounds is None or not self._within_range(q):
+        q, plan = np.ascontiguousarray(Q, dtype=np.float64), self.plan
+        if plan.bounds is None or not self._within_range(q):
             parts = slices(len(q), at_a_time(self.rows.shape[0], self.rows.shape[1]))
             return Found.join(
                 [self._measured(q[part], wanted.of(part)) for part in steps(parts or [slice(0)])]
             )
-        probes = Probes.of(q, self.bounds)
-        if len(q) <= (size := at_a_time(len(self._X), self.bounds.r + 8)):
-            return self._filtered([q], [wanted], [probes])[0]
+        probes = Probes.of(q, plan.bounds)
+        if len(q) <= (size := at_a_time(len(self._X), plan.bounds.r + 8)):
+            return self._filtered(plan, [q], [wanted], [probes])[0]
         lots = probes.lots(size)
         found = self._filtered(
-            [q[lot] for lot, _ in lots], [wanted.of(lot) for lot, _ in lots], [of for _, of in lots]
+            plan, [q[lot] for lot, _ in lots], [wanted.of(lot) for lot, _ in lots], [of for _, of in lots]
         )
         return Found.join(found).take(np.argsort(probes.blocks))
 
@@ -186,12 +207,14 @@ class Dense(Backend):
         search.scan_all(self.rows, self.sizes, wanted.others)
         return finish(search, len(q))
 
-    def _filtered(self, queries: list[Array], wanted: list[Wanted], probes: list[Probes]) -> list[Found]:
+    def _filtered(
+        self, plan: Plan, queries: list[Array], wanted: list[Wanted], probes: list[Probes]
+    ) -> list[Found]:
         """Of each lot of queries what the filter leaves over."""
-        assert self.bounds is not None
+        assert plan.bounds is not None
         searches = [begin(self.metric, w, q, *self._bytes(q)) for q, w in zip(queries, wanted, strict=True)]
-        for slab in self._slabs:
-            kept = self._filter or Filter.of(self._X[slab], self.bounds, slab.start)
+        for slab in plan.slabs:
+            kept = plan.filter or Filter.of(self._X[slab], plan.bounds, slab.start)
             for search, w, of in steps(list(zip(searches, wanted, probes, strict=True))):
                 scan(search, self.rows, self.sizes, w.others, kept, of)
         return [finish(search, len(q)) for search, q in zip(searches, queries, strict=True)]

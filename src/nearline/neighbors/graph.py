@@ -58,6 +58,7 @@ class Graph(Backend):
             left = equal.take(sample)
             queries = X[left.values[left.starts[:-1]]]
             exact = Dense(X[self._nodes.values], metric, memory)
+            exact.expect(len(queries))
             self._calibrate(np.ascontiguousarray(queries, dtype=np.float64), exact)
             self._nodes = equal.take(np.concatenate([first, sample]))
             self._add(left)

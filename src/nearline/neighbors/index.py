@@ -135,6 +135,7 @@ class Index:
         k = check_k(k, self.n_rows)
         Q = self._queries(queries)
         wanted = Wanted(k, np.inf, *self._groups(groups, Q.shape[0]))
+        self._backend.expect(Q.shape[0])
         made_dense = is_sparse(Q) and not self._backend.takes_sparse
         each = 64 * k + 16 * (self.X.shape[1] if made_dense else min(self.X.shape[1], 4096))
         begin, expected = 0, 0.0
@@ -180,6 +181,7 @@ class Index:
             raise ParameterError("radius", radius, "a number")
         Q = self._queries(queries)
         wanted = Wanted(0, float(radius), *self._groups(groups, Q.shape[0]))
+        self._backend.expect(Q.shape[0])
         lists = []
         for part in slices(Q.shape[0], self._first):  # what is within the radius is held twice for these only
             found = self._find(Q[part], wanted.of(part))

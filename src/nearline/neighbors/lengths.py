@@ -67,8 +67,8 @@ class Manhattan(Metric):
     whole: ClassVar[bool] = True
     in_tree: ClassVar[bool] = True
 
-    def bounds(self, X: Array, sample: Array) -> Bounds | None:
-        return by_groups(sample)
+    def bounds(self, X: Array, sample: Array, look: bool) -> Bounds | None:
+        return by_groups(sample, look)
 
     @property
     def vanishing(self) -> float:
@@ -89,7 +89,7 @@ class LInfinity(Metric):
     whole: ClassVar[bool] = True
     in_tree: ClassVar[bool] = True
 
-    def bounds(self, X: Array, sample: Array) -> Bounds | None:
+    def bounds(self, X: Array, sample: Array, look: bool) -> Bounds | None:
         return by_features(sample)
 
     @property
@@ -141,9 +141,9 @@ class Lq(Metric):
         """d_q >= d_2 for q <= 2."""
         return Centered(0.0) if self.q <= 2 else None
 
-    def bounds(self, X: Array, sample: Array) -> Bounds | None:
+    def bounds(self, X: Array, sample: Array, look: bool) -> Bounds | None:
         """d_q >= d_infinity always."""
-        return super().bounds(X, sample) if self.q <= 2 else by_features(sample)
+        return super().bounds(X, sample, look) if self.q <= 2 else by_features(sample)
 
     @property
     def vanishing(self) -> float:

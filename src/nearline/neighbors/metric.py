@@ -91,10 +91,13 @@ class Metric(Parametrized, ABC):
         """Rows X as points whose squared distances tell how far apart they are; None: there are no such points."""
         return None
 
-    def bounds(self, X: Array, sample: Array) -> Bounds | None:
-        """Lower bounds for rows X, chosen by a sample of them; None: every row is measured."""
+    def bounds(self, X: Array, sample: Array, look: bool) -> Bounds | None:
+        """Lower bounds for rows X, chosen by a sample of them; None: every row is measured.
+
+        ``look``: whether there are so many queries that a search for short bounds pays.
+        """
         embedding = self.embedding(X)
-        return None if embedding is None else by_principal(X, sample, embedding)
+        return None if embedding is None else by_principal(X, sample, embedding, look)
 
     @property
     def vanishing(self) -> float:

@@ -80,6 +80,7 @@ class Tree(Backend):
     def find(self, Q: Array, wanted: Wanted) -> Found:
         q = np.ascontiguousarray(Q, dtype=np.float64)
         if not wanted.lists:
+            self._dense.expect(len(q))
             return self._dense.find(q, wanted)
         size = max(16, min(BLOCK, int(self.memory // (24 * (wanted.k + MORE) * (q.shape[1] + 4)))))
         parts = [
@@ -100,6 +101,7 @@ class Tree(Backend):
             lists.write(open_[complete], distances[complete], indices[complete])
             open_, c = open_[~complete], LONGER * c
         if len(open_):
+            self._dense.expect(len(open_))
             left = self._dense.find(q[open_], wanted.of(open_))
             lists.overwrite(open_, left)
         return lists.found()
