@@ -63,6 +63,14 @@ def problem(kind, n, D, m, dtype, metric, rng):
     return X, Q
 
 
+@pytest.fixture(autouse=True, scope="module")
+def even_little_is_filtered():
+    """The tables of these tests are so small that all rows would be measured."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact, "LITTLE", -1)
+        yield
+
+
 def check(X, Q, metric, k, groups=None, **options):
     """Index(X).search(Q, k) against brute force."""
     index = Index(X, metric, **options)

@@ -56,6 +56,8 @@ def indexable(*given: Any) -> list[Any]:
 
 def check_weights(sample_weight: Any, X: Any) -> Array:
     """Sample weights (n,), float64 and >= 0; 1 each if None."""
+    if sample_weight is None:
+        return np.ones(validation._num_samples(X))
     return validation._check_sample_weight(
         admitted(sample_weight, "sample_weight"), X, dtype="float64", ensure_non_negative=True
     )

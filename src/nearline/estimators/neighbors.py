@@ -104,8 +104,8 @@ class KNeighborsClassifier(ScoresBlocks, ClassifierMixin, NeighborsModel):
     @fits_blocks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "KNeighborsClassifier":
         """Keep a copy of the rows X (n, D) with their labels y (n,). Rows of weight 0 never vote."""
-        rows, y = validate_data(self, X, y, **ROWS)
-        self.classes_, codes = encoded(y)
+        rows, y, plain = self._rows_and_labels(X, y)
+        self.classes_, codes = encoded(y, plain=plain)
         kept = self._fit_index(self._own(rows, X), sample_weight, codes)
         self._electorate = Electorate(codes[kept], len(self.classes_), self._multiplicities)
         self._vote()  # unknown rules are named now, not when the first row is to be predicted

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from nearline._arrays.blocks import Block, Blocks
 from nearline._arrays.design import Array, owned
-from nearline._arrays.validation import check_weights, validate_data
+from nearline._arrays.validation import are_plain_labels, check_weights, is_plain, validate_data
 from nearline._records.habits import TranslatesHabits
 from nearline._records.kept import (
     AnyOf,
@@ -79,6 +79,14 @@ class NeighborsModel(TranslatesHabits, HoldsParametrized, BaseEstimator, ABC):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = as_metric(self.metric).given
         return tags
+
+    def _rows_and_labels(self, X: Any, y: Any) -> tuple[Any, Array, bool]:
+        """Rows as the index takes them, their labels, and whether these passed by the quick look."""
+        if is_plain(X) and are_plain_labels(y, len(X)):
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+            return X, y, True
+        return *validate_data(self, X, y, **ROWS), False
 
     def _own(self, X: Any, given: Any) -> Any:
         """Rows that stay as they are, whatever happens to what was given; a matrix of distances is not kept."""

@@ -18,6 +18,10 @@ from nearline.neighbors.wanted import NO_FLAGS, NO_ROWS, Wanted, begin, finish, 
 CHUNK = 128  # rows that a box excludes together
 BLOCK = 64  # queries that are looked at together
 PAIRS = 2e9  # coordinates of pairs that a thread looks at in one call: nobody can stop it meanwhile
+LITTLE, ADDED = (
+    1e5,
+    16,
+)  # coordinates of pairs, and how many a pair adds, that are measured before a filter has begun
 LARGEST = 1e16  # values that the filter can do with
 TREE_COORDINATES = 32  # among which the tree looks for the one to split by
 
@@ -187,7 +191,8 @@ class Dense(Backend):
 
     def find(self, Q: Array, wanted: Wanted) -> Found:
         q, plan = np.ascontiguousarray(Q, dtype=np.float64), self.plan
-        if plan.bounds is None or not self._within_range(q):
+        little = len(q) * len(self.rows) * (q.shape[1] + ADDED) <= LITTLE
+        if plan.bounds is None or little or not self._within_range(q):
             parts = slices(len(q), at_a_time(self.rows.shape[0], self.rows.shape[1]))
             return Found.join(
                 [self._measured(q[part], wanted.of(part)) for part in steps(parts or [slice(0)])]
