@@ -162,7 +162,8 @@ class Dense(Backend):
 
     def expect(self, n_queries: int) -> None:
         self._asked += n_queries
-        more = effort(*self._X.shape, self._asked) if self._pays else 0
+        n, D = self._X.shape
+        more = effort(n, D, self._asked) if self._pays else 0
         if more > self._effort:
             bounds = choose_bounds(self._X, self.metric, more == 2)
             self.plan, self._effort = Plan.of(self._X, bounds, self._memory), more
