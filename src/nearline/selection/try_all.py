@@ -15,6 +15,7 @@ from nearline._records.habits import TranslatesHabits
 from nearline._records.parameters import HoldsParametrized
 from nearline.estimators.base import encoded
 from nearline.representations import Representation, representations
+from nearline.representations.raw import AsTheyCame
 from nearline.selection.account import Account
 from nearline.selection.budget import GRACE, Budget
 from nearline.selection.by_model import PredictsByModel
@@ -69,7 +70,7 @@ class TryThemAll(
         "histogram", "hog", "convnet" of images; "words", "word-vectors" of texts; "standardized" of numbers), paths of ONNX
         files, or extractors of :mod:`nearline.representations.features`.
     own : {name: estimator}, classifiers of your own that join the contest, whatever include says of families; if it names
-        own ones, these alone.
+        own ones, these alone. A pipeline gets the rows as they came, a frame with its columns; others get numbers.
     scoring : what decides: a name of :data:`SCORERS` ("accuracy", "auc", "f1", "log-loss", ...), a name or scorer of
         scikit-learn, or a function (estimator, X, y); of several the first decides.
     pos_label : the positive one of two classes, which precision, recall, F1 and average precision are about; None: 1 or
@@ -196,7 +197,7 @@ class TryThemAll(
         rows = self._begin(part, split.folds)
         self._final = FinalFit(self.classes_, self.calibrate, self.class_weight, self._division)
         self._final.check(part)  # refused now rather than after the contest
-        self._representations = {one.name: one for one in self._asked_for(rows.X)}
+        self._representations = {one.name: one for one in [*self._asked_for(rows.X), *self._as_given()]}
         with heeding(budget.checking), account.charge("checks"):
             self.findings_: list[Finding] = leaks(self, rows, part, self._locked, self._train)
         warn_of(self.findings_)
@@ -271,6 +272,13 @@ class TryThemAll(
         if self.features is None:
             return usual_representations(X, shape, self.preset) or representations(X, self.preset)
         return chosen_features(X, self.features, shape, self.preset)
+
+    def _as_given(self) -> list[Representation]:
+        """The rows as they came, where a pipeline of the user's takes them."""
+        if not any("rows" in family.takes for family in self._families()):
+            return []
+        names = getattr(self, "feature_names_in_", None)
+        return [AsTheyCame(None if names is None else tuple(map(str, names)))]
 
     def _run(self, rows: TrainingRows, rules: Rules) -> Contest:
         contest = Contest(rows, self._families(), list(self._representations.values()), rules)

@@ -20,8 +20,8 @@ from nearline.selection.families.alone import (
     Gaussian,
     Majority,
     Multinomial,
-    Own,
     PerceptronFamily,
+    own_family,
 )
 from nearline.selection.families.exemplars import FewShot
 from nearline.selection.families.kernel_neighbors import KernelNeighbors
@@ -105,7 +105,10 @@ def families(
     chosen = [name for name in FAMILIES if preset != "quick" or name in QUICK]
     if preset == "thorough":
         chosen = list(listed)
-    known: dict[str, Family] = {**listed, **{name: Own(name, model) for name, model in (own or {}).items()}}
+    known: dict[str, Family] = {
+        **listed,
+        **{name: own_family(name, model) for name, model in (own or {}).items()},
+    }
     chosen += list(own or {})
     if include is not None:
         wanted = _matching(include, chosen, list(known), "include")

@@ -38,8 +38,9 @@ class Fold:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(training rows, features)."""
-        return self.X_train.shape[0], self.X_train.shape[1]
+        """(training rows, features); a list has one feature, its items."""
+        shape = getattr(self.X_train, "shape", None)
+        return (len(self.X_train), 1) if shape is None else (shape[0], shape[1])
 
     @property
     def most_neighbors(self) -> int:
@@ -50,6 +51,8 @@ class Fold:
     @property
     def data_bytes(self) -> int:
         X = self.X_train
+        if not is_sparse(X) and not isinstance(X, np.ndarray):  # a frame or a list: about as much
+            return 8 * self.shape[0] * self.shape[1]
         return int(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if is_sparse(X) else X.nbytes)
 
     @property

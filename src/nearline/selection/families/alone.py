@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from nearline._arrays.design import is_sparse
@@ -211,3 +212,8 @@ class Own(Family):
 
     def cost(self, fold: Fold, grid: list[dict[str, Any]]) -> float:
         return 100.0 * super().cost(fold, grid)
+
+
+def own_family(name: str, model: Any) -> Own:
+    """A pipeline makes features of the rows itself, and gets them as they came; other models get rows as numbers."""
+    return Own(name, model, takes=("rows",) if isinstance(model, Pipeline) else ("numbers",))
