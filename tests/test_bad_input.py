@@ -235,3 +235,22 @@ def test_missing_values_of_tables_are_named_by_column():
     many = np.full((4, 9), np.nan)
     with pytest.raises(ValueError, match="36 values in columns 1, 2, 3, 4, 5 and 4 more, the first in row 1"):
         LogisticRegression().fit(many, [0, 1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "LogisticRegression",
+        "LinearSVM",
+        "SparsemaxClassifier",
+        "LinearDiscriminantAnalysis",
+        "KernelSVM",
+        "Nystroem",
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow encountered", "ignore:invalid value encountered")
+def test_squares_that_overflow_are_said(name):
+    """Finite numbers whose squares are not: no sentence of a factorization, none about a gamma that nobody gave."""
+    iris, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"X has values .*whose squares overflow: scale the features"):
+        ESTIMATORS[name]().fit(iris * 1e155, y)

@@ -204,3 +204,37 @@ def test_arrays_of_images(tmp_path):
     assert (code, "rows of 6 numbers, and the model was made of rows of 36" in said) == (1, True), said
     code, _, said = called("try", tmp_path / "x.npy", "--target", "last", *QUICK, "--out", tmp_path / "no")
     assert (code, "no columns to take labels from" in said) == (1, True), said
+
+
+def test_data_of_another_kind_are_refused_in_words(tmp_path):
+    """A table's model is given texts, arrays or sparse rows, and the other way round: no sentence of a library's."""
+    rng = np.random.default_rng(0)
+    table, texts, sparse = tmp_path / "table.csv", tmp_path / "texts.txt", tmp_path / "rows.svm"
+    table.write_text(
+        "a,b,kind\n" + "".join(f"{rng.normal():.3f},{'xy'[i % 2]},{'pq'[i % 2]}\n" for i in range(40))
+    )
+    texts.write_text(
+        "".join(f"{'good day' if i % 2 else 'bad night'} number {i}, said someone.\n" for i in range(40))
+    )
+    sparse.write_text("".join(f"{i % 2} 1:0.5 7:{i}\n" for i in range(40)))
+    labels = tmp_path / "labels.csv"
+    labels.write_text("".join(f"{'pq'[i % 2]}\n" for i in range(40)))
+    for name, options in (("table", ["--target", "kind"]), ("texts", ["--labels", labels])):
+        data = {"table": table, "texts": texts}[name]
+        code, _, said = called("try", data, *options, *QUICK, "--out", tmp_path / name)
+        assert code == 0, said
+    np.save(tmp_path / "wide.npy", rng.normal(size=(3, 7)))
+    for command in ("predict", "explain"):
+        for data, found in (
+            (texts, "has texts"),
+            (sparse, "has sparse rows"),
+            (tmp_path / "wide.npy", "has rows of 7"),
+        ):
+            code, _, said = called(command, tmp_path / "table" / "model.nearline", data)
+            assert (code, found in said, "made of a table with 2 columns ('a', 'b')" in said) == (
+                1,
+                True,
+                True,
+            ), said
+        code, _, said = called(command, tmp_path / "texts" / "model.nearline", tmp_path / "wide.npy")
+        assert (code, "and the model was made of texts" in said) == (1, True), said

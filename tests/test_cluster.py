@@ -249,7 +249,7 @@ def test_the_model_is_an_ordinary_one(tmp_path):
 
 
 BAD = {
-    "NaN in a block": (lambda X, y: (np.where(X[200, 1] == X, np.nan, X), y), "Block 2 of X .* contains NaN"),
+    "NaN in a block": (lambda X, y: (np.where(X[200, 1] == X, np.nan, X), y), "Block 3 of X .* contains NaN"),
     "a missing label": (lambda X, y: (X, np.where(np.arange(N) == 90, None, y)), "Input y contains NaN"),
     "one class": (lambda X, y: (X, np.full(N, "ant")), "needs at least 2 classes"),
     "a quantity": (lambda X, y: (X, X[:, 0]), "Unknown label type: continuous"),

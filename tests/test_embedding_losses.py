@@ -170,7 +170,7 @@ def test_constant_weights_of_the_circle_loss_never_pull_negatives_together():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: NCA().value([[np.nan, 1.0]], [0]), "row 0 has NaN"),
+        (lambda: NCA().value([[np.nan, 1.0]], [0]), "row 1 .counted from 1. has NaN"),
         (lambda: NCA().value([[1.0], [1.0, 2.0]], [0, 1]), "all as long"),
         (lambda: NCA().value([1.0, 2.0], [0, 1]), r"array \(n, d\), got shape"),
         (lambda: NCA().value([[1.0], [2.0]], ["a", "b"]), "whole number for each of 2 rows"),

@@ -145,7 +145,7 @@ def test_missing_word_vectors_are_named(monkeypatch):
     words._checksum.cache_clear()
     with pytest.raises(ImportError, match=r"pip install 'nearline\[words\]'"):
         WordVectors().fit(["a text"])
-    with pytest.raises(ValueError, match="item 1 is a int"):
+    with pytest.raises(ValueError, match="item 2 is a int"):
         WordVectors().fit(["a", 3])
 
 

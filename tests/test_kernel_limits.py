@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 
 import nearline
 from nearline import (
@@ -170,6 +171,20 @@ class Sigmoid(Kernel):
 
 
 @dataclass(frozen=True)
+class Negative(Kernel):
+    """- a . b"""
+
+    def among(self, items):
+        return -(items @ items.T)
+
+    def between(self, A, B):
+        return -(A @ B.T)
+
+    def diagonal(self, items):
+        return -(items * items).sum(axis=1)
+
+
+@dataclass(frozen=True)
 class Thin(Kernel):
     """1 where |x - x'| < 1: a diagonal of ones, entries of at most one, and yet no inner product."""
 
@@ -289,3 +304,17 @@ def test_maps_have_names(crossed):
     X = crossed[0]
     frame = Nystroem(n_components=5).set_output(transform="pandas").fit(X).transform(X)
     assert frame.columns.tolist() == [f"nystroem{i}" for i in range(5)]
+
+
+def test_neighbors_have_no_negative_squared_distances():
+    """Among items of an indefinite kernel there are no distances to vote by."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = KernelNeighborsClassifier(3, kernel=Negative()).fit(X, np.arange(30) % 2)
+    with pytest.raises(ValueError, match=r"the squared distance -.*not positive semi-definite"):
+        model.predict(X)
+
+
+def test_a_posterior_that_rounding_hides_is_refused():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match=r"values up to .*lost in rounding: scale the features"):
+        GaussianProcessClassifier(Polynomial(20)).fit(X, y)

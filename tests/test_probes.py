@@ -222,9 +222,9 @@ def zeros_in(rows):
         (lambda X, y, Q, t: (X, y, Q, t.astype(str)), "No test label is a training label"),
         (
             lambda X, y, Q, t: (nan_in(X), y, Q, t),
-            "training rows have NaN or infinite values, first in row 4",
+            "training rows have NaN or infinite values, first in row 5",
         ),
-        (lambda X, y, Q, t: (X, y, zeros_in(Q), t), "1 test row of zeros only .the first is row 7"),
+        (lambda X, y, Q, t: (X, y, zeros_in(Q), t), "1 test row of zeros only .the first is row 8"),
         (lambda X, y, Q, t: (X[:, :3], y, Q, t), "Training rows have 3 features and test rows 6"),
         (lambda X, y, Q, t: (X, y * 0, Q, t * 0), "a probe needs at least 2 classes"),
         (lambda X, y, Q, t: (X[0], y, Q, t), r"must be an array \(rows, features\)"),

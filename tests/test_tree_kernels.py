@@ -159,12 +159,12 @@ def test_malformed_brackets(text, message):
     ("raw", "message"),
     [
         ("(S x)", "put it in a list"),
-        (["(S x)", "(S"], "Item 1: .*never closed"),
-        ([None], "Item 0: .*None"),
-        ([1.5], "Item 0"),
-        ([()], "Item 0"),
-        ([("S", 3)], "Item 0: .*got 3"),
-        ([("S", "a b")], "Item 0: .*without blanks"),
+        (["(S x)", "(S"], "Item 2: .*never closed"),
+        ([None], "Item 1: .*None"),
+        ([1.5], "Item 1"),
+        ([()], "Item 1"),
+        ([("S", 3)], "Item 1: .*got 3"),
+        ([("S", "a b")], "Item 1: .*without blanks"),
         (np.zeros((3, 2)), r"shape \(3, 2\)"),
     ],
 )

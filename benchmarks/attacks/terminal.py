@@ -84,6 +84,44 @@ def commands(folder: Path, text: str) -> Iterator[list[str]]:
     yield ["try", file, "--target", "kind", "--read", text, "--out", out]
     yield ["plot", text]
     yield [text]
+    yield from newer_commands(folder, text, file)
+
+
+def newer_commands(folder: Path, text: str, file: str) -> Iterator[list[str]]:
+    """Probes of embeddings, payloads that are handed over, facts; labels, captions and names hold the text."""
+    rows, captions = folder / "rows.jsonl", folder / "captions.jsonl"
+    rows.write_text(
+        "".join(
+            json.dumps({"x": 1 + i % 5, "y": i * i % 7, text: f"{text}{i % 2}"}) + "\n" for i in range(40)
+        ),
+        encoding="utf-8",
+    )
+    captions.write_text(
+        "".join(json.dumps({"x": i % 5, "y": i, "said": f"{text} and {i % 3}"}) + "\n" for i in range(40)),
+        encoding="utf-8",
+    )
+    probed = ["probe", str(rows), str(rows), "--target", text]
+    yield probed
+    yield [*probed, "--out", f"{folder}/probe.svg"]
+    yield ["probe", str(rows), str(rows), "--target", text, "--protocol", text]
+    yield ["probe", file, f"{folder}/{text.replace('/', '')}", "--target", text]
+    handed = ["transfer", str(captions), str(captions), "--payload", "said"]
+    yield handed
+    yield [*handed, "--consensus", "f1", "--out", f"{folder}/handed.csv"]
+    yield [*handed[:-1], text]
+    yield [*handed, "--metric", text]
+    yield ["fact", text]
+    yield [
+        "try",
+        file,
+        "--target",
+        "kind",
+        *QUICK,
+        "--out",
+        f"{folder}/{text.replace('/', '')[:40]}",
+        "--resume",
+    ]
+    yield ["inspect", f"{folder}/{text.replace('/', '')[:40]}/journal.jsonl"]
 
 
 def on_every_command(folder: Path, text: str) -> Outcome:

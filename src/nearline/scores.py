@@ -28,8 +28,8 @@ def decisive(scores: Array, *, everywhere: bool = False) -> Array:
         lost = ~np.isfinite(scores.max(axis=1, initial=-np.inf))
     if lost.any():
         raise ValueError(
-            f"The scores of row {int(np.flatnonzero(lost)[0])} overflow, as its numbers or the weights of the model are too "
-            "large: scale the features, and fit the model again."
+            f"The scores of row {int(np.flatnonzero(lost)[0]) + 1} overflow, as its numbers or the weights of the model are "
+            "too large: scale the features, and fit the model again."
         )
     return scores
 

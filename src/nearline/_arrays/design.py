@@ -25,6 +25,15 @@ def admitted(X: Any, name: str = "X") -> Any:
     return X.copy() if isinstance(X, np.ndarray) and not X.flags.aligned else X
 
 
+def overflowing(largest: float | None = None) -> str:
+    """What is wrong with rows whose squares are no numbers any more."""
+    values = "values" if largest is None else f"values up to {largest:.1e},"
+    return (
+        f"X has {values} whose squares overflow: scale the features "
+        "(sklearn.preprocessing.StandardScaler, or divide by the largest value)."
+    )
+
+
 def flat(X: Any) -> Any:
     """Rows that are images or other blocks of numbers, (n, 28, 28), as rows (n, D); all else as it is.
 

@@ -1,7 +1,7 @@
 """How a command reads data: what the person says, what the model remembers, what was understood."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from nearline._arrays.design import is_sparse
 from nearline._records.words import many
 from nearline.cli._errors import UsageError, note
 from nearline.cli._shown import described
@@ -201,18 +202,33 @@ def parts(path: Path, schema: Schema, reading: Reading) -> Iterator[Table]:
         found = batches(path, like=schema, **options)
     except NotInPartsError:
         found = iter([_whole(path, schema, reading)])
-    yield from (_every(_as_wide(part, schema, path), path) for part in found)
+    yield from (_every(of_the_models_kind(part, schema, path), path) for part in found)
 
 
-def _as_wide(table: Table, schema: Schema, path: Path) -> Table:
-    """Refuse rows of numbers that are wider or narrower than those of the model."""
-    wide = table.schema.n_features
-    if schema.columns is None and schema.n_features is not None and wide not in (None, schema.n_features):
-        raise DataError(
-            f"{path} has rows of {' x '.join(map(str, table.description.shape))} numbers, and the model was made of rows of "
-            f"{schema.n_features:,}: give rows made like those (one row alone is an array of shape (1, ...))."
+def of_the_models_kind(table: Table, schema: Schema, path: Path) -> Table:
+    """Refuse texts, tables or rows of numbers where the model was made of others, or of rows of another length."""
+    own = table.schema
+    if schema.columns is not None and own.columns is None and not _fill(table, schema.columns):
+        first = ", ".join(
+            [*map(repr, list(schema.columns)[:5]), *(["..."] if len(schema.columns) > 5 else [])]
         )
-    return table
+        wanted = f"a table with {many(len(schema.columns), 'column')} ({first}): give a file that has them"
+    elif schema.texts and not own.texts and own.columns is None:
+        wanted = "texts: give a file with a text on each line, or a column of texts"
+    elif schema.columns is None and schema.n_features and own.n_features != schema.n_features:
+        wanted = f"rows of {schema.n_features:,} numbers: give such rows (one row alone is an array of shape (1, ...))"
+    else:
+        return table
+    shape = " x ".join(map(str, table.description.shape))
+    dense = "texts" if own.texts else f"rows of {shape} numbers"
+    found = "sparse rows of numbers" if is_sparse(table.X) else dense
+    raise DataError(f"{path} has {found}, and the model was made of {wanted}.")
+
+
+def _fill(table: Table, columns: Mapping[str, str | None]) -> bool:
+    """Whether rows without names have a number for each of the columns, which are numbers too."""
+    numbers = all(str(kind).startswith(("number", "integer")) for kind in columns.values())
+    return numbers and isinstance(table.X, np.ndarray) and table.schema.n_features == len(columns)
 
 
 def _every(table: Table, path: Path) -> Table:

@@ -21,6 +21,7 @@ from nearline.cli._reading import (
     files_of,
     model_reading,
     model_schema,
+    of_the_models_kind,
     parts,
     rows_of,
     tell_notes,
@@ -85,7 +86,9 @@ def run_predict(
     waiting = parts(data, explainer.schema, model_reading(model_file, reading))
     first = next(waiting, None)
     if first is None:
-        raise DataError(f"{data} has no rows to predict.")
+        raise DataError(
+            f"{data} has no rows to predict: it is empty, or its only line has the names of columns."
+        )
     check_out(out)  # what is wrong with the data is said first
     tell_notes(first)
     with sink(out, names, types, raw=raw) as write:
@@ -140,6 +143,7 @@ def run_evaluate(model_file: Path, data: Path, reading: Reading, positive: str |
     said = model_reading(model_file, reading)
     target = said.target or (None if said.labels else given)
     table = Reading(target, said.labels, None, (), said.options).table(data, schema)
+    of_the_models_kind(table, schema, data)
     if table.y is None:
         raise DataError(f"{data} has no labels to compare with: name their column with --target.")
     y = np.asarray(table.y)

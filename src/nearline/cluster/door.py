@@ -131,7 +131,7 @@ def checked(X: Any, y: Any, weights: Any, dtypes: list[Any] | None, table: bool,
         if not (np.isfinite(given).all() and (given >= 0).all()):
             raise ValueError("sample_weight must be finite numbers >= 0.")
     except ValueError as error:
-        raise ValueError(f"Block {number} of X (counted from 0): {error}") from None
+        raise ValueError(f"Block {number + 1} of X (counted from 1): {error}") from None
     return Block(rows, targets, given)
 
 
@@ -146,7 +146,9 @@ def _column(given: Any, name: str) -> Array:
         missing = missing | np.array([one is None for one in values.tolist()], dtype=bool)
     if np.any(missing):
         row = int(np.flatnonzero(missing)[0])
-        raise ValueError(f"Input {name} contains NaN, the first in row {row} of the block: drop such rows.")
+        raise ValueError(
+            f"Input {name} contains NaN, the first in row {row + 1} of the block: drop such rows."
+        )
     return values
 
 

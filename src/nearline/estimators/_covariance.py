@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack
 
-from nearline._arrays.design import Array
+from nearline._arrays.design import Array, overflowing
 from nearline._arrays.once import once
 from nearline.estimators._generative import sum_blocks
 
@@ -111,6 +111,8 @@ def stand_in(variances: Array, shape: tuple[int, ...]) -> float:
 
 def solve_matrix(sigma: Array, M: Array, outside: float) -> Array:
     """Sigma^-1 applied to each row of M; ``outside``: the variance along directions that Sigma does not reach."""
+    if not np.isfinite(sigma).all():
+        raise ValueError(overflowing())
     direct = _solve_cholesky(sigma, M)
     if direct is not None:
         return direct

@@ -177,7 +177,7 @@ def laplace(K: Array, y: Array, tol: float, max_iter: int) -> Mode:
 
     A step that would lower the posterior is halved.
     """
-    from scipy.linalg import cho_solve, cholesky
+    from scipy.linalg import cho_solve
 
     n = len(y)
     a, f = np.zeros(n), np.zeros(n)
@@ -185,7 +185,7 @@ def laplace(K: Array, y: Array, tol: float, max_iter: int) -> Mode:
     for n_iter in range(1, max(1, max_iter) + 1):  # noqa: B007
         p = sigmoid(f)
         root = np.sqrt(p * (1.0 - p))
-        L = cholesky(np.eye(n) + root[:, None] * K * root, lower=True, check_finite=False)
+        L = _factor(K, root)
         target = root * root * f + (y + 1.0) / 2.0 - p
         new = target - root * cho_solve((L, True), root * (K @ target), check_finite=False)
         a, f, gain = _improved(K, y, a, f, new - a, value)
@@ -194,8 +194,21 @@ def laplace(K: Array, y: Array, tol: float, max_iter: int) -> Mode:
             break
     p = sigmoid(f)
     root = np.sqrt(p * (1.0 - p))
-    L = cholesky(np.eye(n) + root[:, None] * K * root, lower=True, check_finite=False)
+    L = _factor(K, root)
     return Mode(a, root, L, value - float(np.log(np.diagonal(L)).sum()), n_iter)
+
+
+def _factor(K: Array, root: Array) -> Array:
+    """Cholesky factor of I + root K root, whose eigenvalues are at least 1 unless rounding hides the 1."""
+    from scipy.linalg import LinAlgError, cholesky
+
+    try:
+        return np.asarray(cholesky(np.eye(len(K)) + root[:, None] * K * root, lower=True, check_finite=False))
+    except LinAlgError as error:
+        raise ValueError(
+            f"The kernel has values up to {np.abs(K).max():.1e}, beside which the posterior's curvature of 1 is lost in "
+            "rounding: scale the features, or take Normalized(kernel)."
+        ) from error
 
 
 def _improved(

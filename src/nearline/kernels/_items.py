@@ -58,20 +58,20 @@ def sequences(raw: Any) -> Array:
     for i, item in enumerate(items):
         if not isinstance(item, (str, list, tuple, np.ndarray)):
             raise ValueError(
-                f"String kernels take strings or lists of tokens, but item {i} is {item!r} ({type(item).__name__}): "
+                f"String kernels take strings or lists of tokens, but item {i + 1} is {item!r} ({type(item).__name__}): "
                 "leave out what is missing, and for numbers take a kernel of vectors."
             )
     strange = next((i for i, item in enumerate(items) if isinstance(item, str)), None)
     if strange is not None:
         raise ValueError(
-            f"Strings and lists of tokens are mixed: item {strange} is the string {items[strange][:40]!r}. "
+            f"Strings and lists of tokens are mixed: item {strange + 1} is the string {items[strange][:40]!r}. "
             "Split it into tokens, or join the others."
         )
     tokens = [tuple(item) for item in items]
     for i, item in enumerate(tokens):
         for token in item:
             if not isinstance(token, Hashable):
-                raise ValueError(f"Tokens must be hashable, but item {i} has the token {token!r}.")
+                raise ValueError(f"Tokens must be hashable, but item {i + 1} has the token {token!r}.")
     return as_array(tokens)
 
 

@@ -19,6 +19,7 @@ from nearline._parallel.tiles import product_by_tiles
 
 ROUNDING = 2.0**-53
 BLOCK = 1 << 22  # pairs that are looked at together
+NEGATIVE = 1e-3  # squared distances below, beside the squared lengths, are no rounding
 SAMPLE = 1000  # rows whose medians are the center
 TOLERANCE = 1e-9  # of an entry exp(-square) of a kernel
 RELATIVE = 1e-9  # of a square itself
@@ -76,6 +77,12 @@ def induced_squares(K: Array, a: Array, b: Array) -> Array:
     """
     both = a[:, None] + b
     squares = both - 2.0 * K.astype(np.float64, copy=False)
+    least = float(squares.min(initial=0.0))
+    if least < -NEGATIVE * max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0)):
+        raise ValueError(
+            f"This kernel gives two items the squared distance {least:.3g}: it is not positive semi-definite, so that no "
+            "features have these inner products. Take a kernel that is; nearline.is_psd shows a witness."
+        )
     rounding = 2.0**-23 if K.dtype == np.float32 else 2.0**-52
     squares[squares < 64.0 * rounding * both] = 0.0
     return np.asarray(squares)

@@ -29,7 +29,7 @@ class TreeKernel(FilledKernel):
             try:
                 trees.append(Tree.parse(item) if isinstance(item, str) else Tree.of(item))
             except ValueError as error:
-                raise ValueError(f"Item {i}: {error}") from error
+                raise ValueError(f"Item {i + 1}: {error}") from error
         return as_array(trees)
 
 

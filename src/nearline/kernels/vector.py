@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from nearline import _core
-from nearline._arrays.design import Array, is_sparse
+from nearline._arrays.design import Array, is_sparse, overflowing
 from nearline._parallel.tiles import product_by_tiles, slices, steps
 from nearline._records.kept import AnyOf, OneOf, Real, Whole, kept
 from nearline._records.refused import ParameterError
@@ -215,7 +215,10 @@ def scale_gamma(X: Any, weights: Array | None = None) -> float:
     rest, squares = _deviations(X, mean)
     variance = float(weights @ squares) / total - (float(weights @ rest) / total) ** 2
     values = X.data if is_sparse(X) else X
-    rounding = 4.0 * 2.0**-52 * float(np.abs(values).max(initial=0.0))
+    largest = float(np.abs(values).max(initial=0.0))
+    if not np.isfinite(variance):
+        raise ValueError(overflowing(largest))
+    rounding = 4.0 * 2.0**-52 * largest
     return 1.0 / (n_features * variance) if variance > rounding**2 else 1.0
 
 

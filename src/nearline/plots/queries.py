@@ -103,6 +103,6 @@ def _bars(ax: Any, labels: Array, near: Array, far: Array) -> None:
     classes = np.unique(labels)
     colors = [COLORS[int(np.searchsorted(classes, label)) % len(COLORS)] for label in labels]
     ax.barh(range(len(near)), far, color=colors)
-    ax.set_yticks(range(len(near)), [f"row {i}: {visible(label)[:24]}" for i, label in zip(near, labels)])
+    ax.set_yticks(range(len(near)), [f"row {i + 1}: {visible(label)[:24]}" for i, label in zip(near, labels)])
     ax.invert_yaxis()
     ax.set(xlabel="distance to the query", ylabel="neighbor")

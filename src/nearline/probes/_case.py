@@ -92,8 +92,8 @@ def _labels(y: Any, what: str) -> Array:
     missing = np.isnan(y) if y.dtype.kind == "f" else np.array([label is None for label in y.tolist()])
     if missing.any():
         raise ValueError(
-            f"{many(int(missing.sum()), f'{what} row')} without a label (the first is row {int(missing.argmax())}): leave "
-            "them out."
+            f"{many(int(missing.sum()), f'{what} row')} without a label (the first is row {int(missing.argmax()) + 1:,}, "
+            "counted from 1): leave them out."
         )
     return y
 
@@ -104,14 +104,15 @@ def _check_values(X: Array, what: str, *, directions: bool) -> None:
         if not np.isfinite(X[part]).all():
             row = part.start + int(np.argmin(np.isfinite(X[part]).all(axis=1)))
             raise ValueError(
-                f"The {what} rows have NaN or infinite values, first in row {row} (counted from 0): leave such rows out."
+                f"The {what} rows have NaN or infinite values, first in row {row + 1:,} (counted from 1): "
+                "leave such rows out."
             )
     if directions:
         zero = np.concatenate([~X[part].any(axis=1) for part in slices(len(X), TILE)])
         if zero.any():
             raise ValueError(
-                f"{many(int(zero.sum()), f'{what} row')} of zeros only (the first is row {int(zero.argmax())}, counted "
-                "from 0), which the cosine gives no direction: leave them out."
+                f"{many(int(zero.sum()), f'{what} row')} of zeros only (the first is row {int(zero.argmax()) + 1:,}, "
+                "counted from 1), which the cosine gives no direction: leave them out."
             )
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from nearline._arrays.design import overflowing
 from nearline._parallel.stopping import checkpoint
 from nearline._parallel.tiles import single_threaded_blas
 from nearline._records.habits import translates_habits
@@ -177,8 +178,11 @@ def search_minimum(
             if solution.status not in UNFINISHED:
                 break
         return solution
-    except np.linalg.LinAlgError as error:  # what factorizations say of NaN and infinity
-        raise ValueError(_not_finite(risk) or str(error)) from error
+    except (np.linalg.LinAlgError, ValueError) as error:  # what factorizations say of NaN and infinity
+        wrong = _not_finite(risk)
+        if wrong is None and not isinstance(error, np.linalg.LinAlgError):
+            raise
+        raise ValueError(wrong or str(error)) from error
 
 
 def loop(
@@ -262,10 +266,7 @@ def _not_finite(risk: Risk) -> str | None:
     largest = float(np.abs(values).max(initial=0.0))
     if largest < 1e100:
         return None
-    return (
-        f"X has values up to {largest:.1e}, whose squares overflow: scale the features "
-        "(sklearn.preprocessing.StandardScaler, or divide by the largest value)."
-    )
+    return overflowing(largest)
 
 
 def refusal(risk: Risk, solver: Solver) -> str | None:

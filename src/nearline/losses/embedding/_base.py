@@ -94,7 +94,9 @@ def checked(Z: Any, targets: Any, name: str = "Embeddings") -> tuple[Array, Arra
         raise ValueError(f"{name} must be an array (n, d), got shape {Z.shape}.")
     if not np.isfinite(Z).all():
         rows = np.flatnonzero(~np.isfinite(Z).all(axis=1))
-        raise ValueError(f"{name} must be finite, but row {rows[0]} has NaN or infinite numbers.")
+        raise ValueError(
+            f"{name} must be finite, but row {rows[0] + 1} (counted from 1) has NaN or infinite numbers."
+        )
     targets = np.asarray(targets)
     if targets.shape != (len(Z),) or targets.dtype.kind not in "iu":
         raise ValueError(

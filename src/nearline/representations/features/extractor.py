@@ -99,7 +99,7 @@ class FeatureExtractor(TransformerMixin, BaseEstimator, ABC):
                 print(f"features of {part.stop:,} of {len(items):,}", file=sys.stderr)
         if not np.isfinite(rows).all():
             bad = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
-            raise ValueError(f"The features of item {bad} are not finite: is it what the model takes?")
+            raise ValueError(f"The features of item {bad + 1} are not finite: is it what the model takes?")
         return rows
 
     def _of(self, items: Any) -> Array:

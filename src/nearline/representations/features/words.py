@@ -56,7 +56,7 @@ class WordVectors(FeatureExtractor):
         wrong = next((i for i, text in enumerate(texts) if not isinstance(text, str)), None)
         if wrong is not None:
             raise ValueError(
-                f"WordVectors takes strings, but item {wrong} is a {type(texts[wrong]).__name__}."
+                f"WordVectors takes strings, but item {wrong + 1} is a {type(texts[wrong]).__name__}."
             )
         return texts
 
