@@ -214,7 +214,10 @@ def test_data_of_another_kind_are_refused_in_words(tmp_path):
         "a,b,kind\n" + "".join(f"{rng.normal():.3f},{'xy'[i % 2]},{'pq'[i % 2]}\n" for i in range(40))
     )
     texts.write_text(
-        "".join(f"{'good day' if i % 2 else 'bad night'} number {i}, said someone.\n" for i in range(40))
+        "".join(
+            f"{'good day' if i % 2 else 'bad night'} number {i} was said by someone here.\n"
+            for i in range(40)
+        )
     )
     sparse.write_text("".join(f"{i % 2} 1:0.5 7:{i}\n" for i in range(40)))
     labels = tmp_path / "labels.csv"

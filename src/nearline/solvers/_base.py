@@ -179,10 +179,9 @@ def search_minimum(
                 break
         return solution
     except (np.linalg.LinAlgError, ValueError) as error:  # what factorizations say of NaN and infinity
-        wrong = _not_finite(risk)
-        if wrong is None and not isinstance(error, np.linalg.LinAlgError):
+        if not isinstance(error, np.linalg.LinAlgError) and "infs or NaNs" not in str(error):
             raise
-        raise ValueError(wrong or str(error)) from error
+        raise ValueError(_not_finite(risk) or str(error)) from error
 
 
 def loop(
