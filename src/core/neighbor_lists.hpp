@@ -34,6 +34,7 @@ class NeighborList {
         if (!(distance <= limit_)) return;
         const Neighbor found{distance, index};
         if (best_.size() < k_) {
+            if (best_.empty()) best_.reserve(std::min(k_, kReserved));
             best_.push_back(found);
             if (heap_) std::push_heap(best_.begin(), best_.end());
             if (best_.size() == k_ && k_ < kUnlimited) {
@@ -69,6 +70,8 @@ class NeighborList {
     static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
 
   private:
+    static constexpr std::size_t kReserved = 64;  // places of a list that are made at once
+
     void tie(std::int64_t index) {
         if (ties_.size() < most_ties_) ties_.push_back(index);
     }

@@ -3,8 +3,11 @@
 // limit.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "simd.hpp"
@@ -29,15 +32,13 @@ struct Probe {
     float square;
 };
 
-// Bounds of one panel (r coordinates of kPanel rows, coordinate by coordinate) for M queries. `starts` holds
-// -|v|^2 / 2 of each row (squares only). Rows with a bound <= limits[m] are appended to out[m].
+// Sums over one panel (r coordinates of kPanel rows, coordinate by coordinate) for M queries. `starts` holds
+// -|v|^2 / 2 of each row (squares only).
 template <Norm norm, std::size_t M>
-NL_INLINE void panel_bounds(const float* panel, const float* starts, std::size_t r,
-                            const Probe* const* probes, const float* limits, std::int32_t first,
-                            std::vector<Survivor>* const* out) {
+NL_INLINE void panel_sums(const float* panel, const float* starts, std::size_t r, const Probe* const* probes,
+                          Vec<float> (&a)[M][2]) {
     using V = Vec<float>;
     constexpr std::size_t L = kLanes<float>;
-    V a[M][2];
     const float* q[M];
     for (std::size_t m = 0; m < M; ++m) {
         q[m] = probes[m]->v;
@@ -62,6 +63,17 @@ NL_INLINE void panel_bounds(const float* panel, const float* starts, std::size_t
             }
         }
     }
+}
+
+// Bounds of one panel for M queries. Rows with a bound <= limits[m] are appended to out[m].
+template <Norm norm, std::size_t M>
+NL_INLINE void panel_bounds(const float* panel, const float* starts, std::size_t r,
+                            const Probe* const* probes, const float* limits, std::int32_t first,
+                            std::vector<Survivor>* const* out) {
+    using V = Vec<float>;
+    constexpr std::size_t L = kLanes<float>;
+    V a[M][2];
+    panel_sums<norm, M>(panel, starts, r, probes, a);
     for (std::size_t m = 0; m < M; ++m) {
         int mask = 0;
         if constexpr (norm == Norm::squares) {
@@ -83,24 +95,57 @@ NL_INLINE void panel_bounds(const float* panel, const float* starts, std::size_t
     }
 }
 
-template <Norm norm>
-void panel_bounds(std::size_t count, const float* panel, const float* starts, std::size_t r,
-                  const Probe* const* probes, const float* limits, std::int32_t first,
-                  std::vector<Survivor>* const* out) {
+// All bounds of one panel for M queries, out[m][0 .. kPanel).
+template <Norm norm, std::size_t M>
+NL_INLINE void panel_values(const float* panel, const float* starts, std::size_t r,
+                            const Probe* const* probes, float* const* out) {
+    using V = Vec<float>;
+    constexpr std::size_t L = kLanes<float>;
+    V a[M][2];
+    panel_sums<norm, M>(panel, starts, r, probes, a);
+    for (std::size_t m = 0; m < M; ++m)
+        for (std::size_t h = 0; h < 2; ++h) {
+            const V bound = norm == Norm::squares ? fill(probes[m]->square) - (a[m][h] + a[m][h]) : a[m][h];
+            store(out[m] + h * L, bound);
+        }
+}
+
+// visit(M) with the number of queries as a constant.
+template <class Visit>
+NL_INLINE void with_count(std::size_t count, const Visit& visit) {
     switch (count) {
         case 1:
-            return panel_bounds<norm, 1>(panel, starts, r, probes, limits, first, out);
+            return visit(std::integral_constant<std::size_t, 1>{});
         case 2:
-            return panel_bounds<norm, 2>(panel, starts, r, probes, limits, first, out);
+            return visit(std::integral_constant<std::size_t, 2>{});
         case 3:
-            return panel_bounds<norm, 3>(panel, starts, r, probes, limits, first, out);
+            return visit(std::integral_constant<std::size_t, 3>{});
         case 4:
-            return panel_bounds<norm, 4>(panel, starts, r, probes, limits, first, out);
+            return visit(std::integral_constant<std::size_t, 4>{});
         case 5:
-            return panel_bounds<norm, 5>(panel, starts, r, probes, limits, first, out);
+            return visit(std::integral_constant<std::size_t, 5>{});
         default:
-            return panel_bounds<norm, 6>(panel, starts, r, probes, limits, first, out);
+            return visit(std::integral_constant<std::size_t, kAtOnce>{});
     }
+}
+
+// A number that at least k of the values do not exceed: the k-th of the smallest in each lane, as these are
+// values of k different rows. Infinite where there are more lanes wanted than there are. n: whole panels.
+inline float enough_below(const float* values, std::size_t n, std::size_t k) {
+    using V = Vec<float>;
+    constexpr std::size_t L = kLanes<float>;
+    if (k == 0 || k > kPanel) return std::numeric_limits<float>::infinity();
+    V least[2] = {fill(std::numeric_limits<float>::infinity()), fill(std::numeric_limits<float>::infinity())};
+    for (std::size_t i = 0; i < n; i += kPanel)
+        for (std::size_t h = 0; h < 2; ++h) {
+            const V x = load(values + i + h * L);
+            least[h] = x < least[h] ? x : least[h];
+        }
+    float lanes[kPanel];
+    store(lanes, least[0]);
+    store(lanes + L, least[1]);
+    std::nth_element(lanes, lanes + (k - 1), lanes + kPanel);
+    return lanes[k - 1];
 }
 
 // The bound of one row from more coordinates, by differences; 16 sums at least, so that additions do not

@@ -143,11 +143,51 @@ class BlockSearch {
             out[m] = &survivors_[active[m]];
         }
         const std::size_t first = c * f_.chunk, last = std::min(f_.n, first + f_.chunk);
+        const float most = *std::min_element(limits, limits + count);
+        if (most == std::numeric_limits<float>::infinity()) return visit_first(c, active, count, probes);
         for (std::size_t place = first; place < last; place += kPanel)
-            panel_bounds<norm>(count, f_.panels + place * f_.r, f_.starts + place, f_.r, probes, limits,
-                               static_cast<std::int32_t>(place), out);
+            with_count(count, [&](auto M) {
+                panel_bounds<norm, M()>(f_.panels + place * f_.r, f_.starts + place, f_.r, probes, limits,
+                                        static_cast<std::int32_t>(place), out);
+            });
         for (std::size_t m = 0; m < count; ++m)
             if (!out[m]->empty()) refine(active[m], c, *out[m]);
+    }
+
+    // Without a limit every row would be a survivor. Those of the smallest bounds, enough to fill a list, are
+    // measured first; they give a limit for the others. This is an order only: a row is left out by the
+    // limit, never by the bounds of others.
+    void visit_first(std::size_t c, const std::size_t* active, std::size_t count,
+                     const Probe* const* probes) {
+        const std::size_t first = c * f_.chunk, last = std::min(f_.n, first + f_.chunk);
+        const std::size_t size = (last - first + kPanel - 1) / kPanel * kPanel;
+        values_.resize(kAtOnce * size);
+        for (std::size_t i = 0; i < size; i += kPanel) {
+            float* out[kAtOnce];
+            for (std::size_t m = 0; m < count; ++m) out[m] = values_.data() + m * size + i;
+            const std::size_t place = first + i;
+            with_count(count, [&](auto M) {
+                panel_values<norm, M()>(f_.panels + place * f_.r, f_.starts + place, f_.r, probes, out);
+            });
+        }
+        for (std::size_t m = 0; m < count; ++m) {
+            const std::size_t a = active[m];
+            const float* values = values_.data() + m * size;
+            const float near = enough_below(values, size, lists_[members_[a]].missing());
+            take(values, size, first, -std::numeric_limits<float>::infinity(), near, survivors_[a]);
+            refine(a, c, survivors_[a]);
+            take(values, size, first, near, limit(a, c), survivors_[a]);
+            if (!survivors_[a].empty()) refine(a, c, survivors_[a]);
+        }
+    }
+
+    // The places whose bounds are above `above`, or are it where it is minus infinity, and not above `most`.
+    static void take(const float* values, std::size_t size, std::size_t first, float above, float most,
+                     std::vector<Survivor>& out) {
+        const bool all = above == -std::numeric_limits<float>::infinity();
+        for (std::size_t i = 0; i < size; ++i)
+            if ((all || values[i] > above) && values[i] <= most)
+                out.push_back({values[i], static_cast<std::int32_t>(first + i)});
     }
 
     // Whether more coordinates exclude the row at a place.
@@ -214,7 +254,7 @@ class BlockSearch {
     const Measure& measure_;
     NeighborList* lists_;
     const std::int64_t* members_ = nullptr;
-    std::vector<float> boxes_;
+    std::vector<float> boxes_, values_;
     std::vector<Probe> probes_;
     std::vector<std::size_t> seeds_;
     std::vector<std::vector<Survivor>> survivors_;
