@@ -1,6 +1,7 @@
 """The contests, one family a module. ``CONTESTS`` lists them; what is listed can be run and is documented."""
 
 from benchmarks.contests import (
+    blocks,
     everyday,
     fused,
     graphs,
@@ -38,6 +39,7 @@ CONTESTS: tuple[Contest, ...] = (
     *startup.CONTESTS,
     *neighbors.CONTESTS,
     *probes.CONTESTS,
+    *blocks.CONTESTS,
     *trees.CONTESTS,
     *metric.CONTESTS,
     *graphs.CONTESTS,
