@@ -1,5 +1,6 @@
 """path, path_scores, sweep, cross_validate and evaluate on rows in blocks: the same folds and scores whatever the blocks."""
 
+import warnings
 from itertools import pairwise
 
 import dask.array as da
@@ -9,8 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nearline import (
+    LOSSES,
+    ConvergenceWarning,
     GaussianNB,
     KNeighborsClassifier,
+    LinearClassifier,
     LinearSVM,
     LogisticRegression,
     compare,
@@ -128,6 +132,44 @@ def test_losses_are_evaluated_where_the_scores_are():
 def test_what_blocks_cannot_do_is_said(call, sentence):
     with pytest.raises(ValueError, match=sentence):
         call(*cut(130))
+
+
+PROPER = ("logistic", "softmax", "squared", "squared-hinge", "sparsemax", "sparsemax-binary")
+KINKED = ("hinge", "weston-watkins", "crammer-singer")
+NOT_FOR_FITS = ("zero-one", "perceptron", "multiclass-perceptron")
+
+
+@pytest.mark.parametrize("penalty", ["none", "l2", "l1", "elastic-net", "group-l1"])
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_the_table_of_losses_penalties_and_solvers(loss, penalty):
+    """As docs/cluster.md has it: who serves which pair over blocks, certified, or that it is refused with a sentence."""
+    model = LinearClassifier(loss=loss, regularizer=penalty, alpha=1e-1, tol=1e-2)
+    refused = loss in NOT_FOR_FITS or (loss in KINKED and penalty == "none")
+    if refused:
+        with pytest.raises(ValueError, match=r"\w+ \w+ \w+"):
+            model.fit(*cut(130))
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # without a penalty nobody looks for a minimizer
+        model.fit(*cut(130))
+    smooth = penalty in ("none", "l2")
+    assert model.solver_ == ("smoothing" if loss in KINKED else "newton" if smooth else "fista")
+    assert penalty == "none" or model.gap_ <= 1e-2
+
+
+def test_categories_that_some_blocks_lack_unequal_and_empty_blocks_and_float32():
+    X, y = rows()
+    X32 = X.astype(np.float32)
+    uneven = da.from_array(X32, chunks=((1, 0, 299, 100), (4,)))
+    model = LogisticRegression(alpha=1e-2).fit(uneven, y)
+    assert model.coef_.dtype == np.float32
+    unknown = uneven[da.from_array(np.ones(N, bool), chunks=((1, 0, 299, 100),))]  # sizes are not known
+    assert np.isnan(unknown.shape[0])
+    assert np.array_equal(LogisticRegression(alpha=1e-2).fit(unknown, y).coef_, model.coef_)
+    found = cross_validate(GaussianNB(), unknown, y, folds=3)
+    np.testing.assert_allclose(
+        found.scores["accuracy"], cross_validate(GaussianNB(), uneven, y, folds=3).scores["accuracy"]
+    )
 
 
 # -- common passes -----------------------------------------------------------------------------------------------------

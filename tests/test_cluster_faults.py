@@ -1,7 +1,9 @@
 """Faults: workers that die in the middle of a fit, fits that are broken off. Every result is the undisturbed one."""
 
+import errno
 import os
 import signal
+from threading import Timer
 
 import dask.array as da
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 from nearline import ConvergenceWarning, GaussianNB, LogisticRegression, Risk, minimize, resumable
+from nearline.cluster import write_predictions
 from nearline.cluster._crews import ClusterCrew, ClusterError
 from nearline.solvers import LBFGS
 
@@ -78,6 +81,58 @@ def test_a_lost_scheduler_is_said():
     with pytest.raises(ClusterError, match=r"was lost.*start the cluster, connect a Client"):
         crew.ask(len, held)
     cluster.close()
+
+
+def test_a_slow_worker_is_waited_for(client, monkeypatch):
+    """One that is halted in the middle of a fit, and goes on later, changes no bit."""
+    X, y = rows()
+    model = LogisticRegression(alpha=1e-3, tol=1e-8, solver="newton")
+    undisturbed = model.fit(*cut(X, y)).coef_.copy()
+    own, halted = ClusterCrew._sent, []
+
+    def sent(crew, task, held):
+        futures = own(crew, task, held)
+        if not halted:
+            halted.append(sorted(client.run(os.getpid).values())[0])
+            os.kill(halted[0], signal.SIGSTOP)
+            Timer(1.0, os.kill, (halted[0], signal.SIGCONT)).start()
+        return futures
+
+    monkeypatch.setattr(ClusterCrew, "_sent", sent)
+    assert np.array_equal(model.fit(*cut(X, y)).coef_, undisturbed)
+    assert halted
+
+
+def test_a_scheduler_that_starts_anew_has_lost_the_blocks(client):
+    X, y = rows()
+    crew = ClusterCrew(client)
+    held = crew.hold(list(cut(X, y)[0].to_delayed().ravel()))
+    crew.ask(len, held)
+    client.restart(timeout=120)
+    with pytest.raises(ClusterError, match=r"was lost.*call it again"):
+        crew.ask(len, held)
+    assert LogisticRegression(alpha=1e-3).fit(*cut(X, y)).gap_ <= 1e-4  # the same call, again
+
+
+def test_a_full_disk_is_said_and_leaves_nothing_half_written(tmp_path, monkeypatch):
+    X, y = rows()
+    model = GaussianNB().fit(X, y)
+    files = write_predictions(model, cut(X, y)[0], tmp_path / "answers")
+    for file in files[2:]:
+        file.unlink()
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match=r"disk is full|No space left"):
+            write_predictions(model, cut(X, y)[0], tmp_path / "answers")
+    assert sorted((tmp_path / "answers").iterdir()) == files[:2]
+    assert (
+        write_predictions(model, cut(X, y)[0], tmp_path / "answers") == files
+    )  # with room again, it goes on
+    assert all(file.exists() for file in files)
 
 
 def test_a_fit_that_was_broken_off_goes_on(tmp_path):
