@@ -246,7 +246,10 @@ def test_titanic_alive_is_a_warning(shared_data):
 def test_mushroom_odor_is_a_note(shared_data):
     table = pd.read_csv(shared_data / "tabular_mixed" / "agaricus-lepiota.data")
     findings = check(table.iloc[:, 1:], table.iloc[:, 0])
-    assert [(f.severity, f.subject) for f in findings] == [("note", "odor")]
+    assert [(f.severity, f.name, f.subject) for f in findings] == [
+        ("note", "column-determines-target", "odor"),
+        ("note", "empty-column", "veil-type"),  # all veils of this file are of one type
+    ]
 
 
 # Equal rows
@@ -634,3 +637,25 @@ def test_findings_do_not_depend_on_chance_and_input_is_left_alone():
     rows = csr_matrix(([0.0, 1.0, 2.0], [1, 0, 0], [0, 2, 3]), shape=(2, 2))
     check(rows, [0, 1])
     assert rows.nnz == 3
+
+
+def test_columns_that_tell_nothing_are_named():
+    X, y = honest()
+    table = pandas_frame(X).assign(same="x", none=None, nan=np.nan, half=[np.nan, 1.0] * (N // 2))
+    found = [one for one in check(table, y) if one.name == "empty-column"]
+    assert [(one.subject, one.severity, one.leave_out) for one in found] == [
+        ("same", "note", True),
+        ("none", "note", True),
+        ("nan", "note", True),
+    ]
+    assert f"the same value in {N} training rows" in found[0].message
+    assert "All values are missing" in found[1].message
+
+
+def test_folds_that_cannot_score_a_rare_class_are_counted():
+    X, y = honest()
+    labels = y.copy()
+    labels[0] = 7
+    folds = [(np.arange(20, N), np.arange(20)), (np.arange(N - 20), np.arange(N - 20, N))]
+    (found,) = [one for one in check(X, labels, folds=folds) if one.name == "rare-class"]
+    assert "1 of 2 folds have no row of one of them to score" in found.message

@@ -13,7 +13,7 @@ from typing import Any
 from nearline._parallel.stopping import OutOfTime, checkpoint
 from nearline._records.words import many
 from nearline.selection.checks._case import Case, Columns, Concerned, Finding, as_case
-from nearline.selection.checks._columns import identifier, time_order, time_stamp
+from nearline.selection.checks._columns import empty_column, identifier, time_order, time_stamp
 from nearline.selection.checks._rows import own_test_rows_in_training, rows_in_train_and_test
 from nearline.selection.checks._split import groups_split, rare_class, unseen_class
 from nearline.selection.checks._target import column_determines_target
@@ -25,6 +25,7 @@ CHECKS: dict[str, Callable[[Case], list[Finding]]] = {
     "rows-in-train-and-test": rows_in_train_and_test,
     "test-rows-in-training": own_test_rows_in_training,
     "identifier": identifier,
+    "empty-column": empty_column,
     "time-stamp": time_stamp,
     "time-order": time_order,
     "groups-split": groups_split,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline._records.words import worded
+from nearline._records.words import many, worded
 from nearline.data.identifiers import (
     FEWEST_ROWS,
     LONGEST_WORD,
@@ -18,7 +18,7 @@ from nearline.data.identifiers import (
 from nearline.selection.checks._case import Case, Finding, together
 from nearline.selection.checks._table import Column
 
-IDENTIFIER, TIME, ORDER = "identifier", "time-stamp", "time-order"
+IDENTIFIER, EMPTY, TIME, ORDER = "identifier", "empty-column", "time-stamp", "time-order"
 
 
 def identifier(case: Case) -> list[Finding]:
@@ -39,6 +39,26 @@ def identifier(case: Case) -> list[Finding]:
             severity, message = said
             remedy = "Leave the column out; if it names what several rows have in common, give it as groups."
             found.append(Finding.of_column(IDENTIFIER, severity, column, message, remedy, leave_out=True))
+    return together(found)
+
+
+def empty_column(case: Case) -> list[Finding]:
+    """Columns of a table without values, or with one value in every row: they tell no model anything."""
+    if case.table.kind != "frame":  # an image has many, at its borders
+        return []
+    found = []
+    for column in case.columns(range(case.table.n_columns)):
+        known = column.values[~column.missing]
+        if not len(known):
+            message = (
+                f"All values are missing in {many(len(column.values), 'training row')}: no model looks at it."
+            )
+        elif len(known) == len(column.values) > 1 and (known == known[0]).all():
+            message = f"It has the same value in {many(len(column.values), 'training row')}: it tells no model anything."
+        else:
+            continue
+        remedy = "Leave it out, or see whether it was read as it should be."
+        found.append(Finding.of_column(EMPTY, "note", column, message, remedy, leave_out=True))
     return together(found)
 
 

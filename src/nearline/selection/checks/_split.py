@@ -44,12 +44,24 @@ def rare_class(case: Case) -> list[Finding]:
     subject = _classes([case.classes[code] for code in rare])
     sizes = listed([int(counts[code]) for code in rare])
     message = f"{len(rare):,} of {len(counts):,} classes have fewer members ({sizes}) than there are folds, {n_folds}."
+    without = _folds_without(case, rare)
+    if without:
+        message += (
+            f" {without} of {n_folds} folds have no row of one of them to score, and there scores that average over classes "
+            "are of the others."
+        )
     remedy = (
         f"Use at most {max(2, int(counts.min()))} folds, merge the class with another, or collect more of it."
     )
     if counts.min() < 2:
         remedy = "Merge the class with another, leave it out, or collect more of it."
     return [Finding(RARE, "warning", subject, message, remedy)]
+
+
+def _folds_without(case: Case, codes: Array) -> int:
+    """In how many folds some of these classes are not among the rows left out."""
+    tests = [] if case.folds is None else [case.targets[test] for _, test in case.folds]
+    return sum(not np.isin(codes, labels).all() for labels in tests)
 
 
 def unseen_class(case: Case) -> list[Finding]:
