@@ -339,3 +339,49 @@ def test_without_a_place_for_the_journal_there_is_a_note(table, capsys, monkeypa
     monkeypatch.setattr("nearline.cli._journal._prepare", refused)
     assert run(table) == 0
     assert "no journal is kept" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        (("candidates", 0, "scores"), []),
+        (("candidates", 0, "scores", 0), "0.9"),
+        (("candidates", 0, "scores", 0), []),
+        (("candidates", 0, "seconds"), []),
+        (("candidates", 0, "size"), {}),
+        (("candidates", 0, "note"), {"a": 1}),
+        (("candidates", 0, "right"), ""),
+        (("candidates", 0, "parameters"), 3),
+        (("candidates", 0), None),
+        (("said",), 0.5),
+        (("at", 2), "7"),
+        (("at",), []),
+    ],
+)
+def test_lines_with_right_checksums_and_wrong_contents_are_refused(tmp_path, at, value):
+    """Anybody can make a checksum: types and lengths are looked at, and the file can be used again afterwards."""
+    from sklearn.datasets import load_iris
+
+    from nearline._atomic.lines import _framed, _parsed
+
+    X, y = load_iris(return_X_y=True)
+    path = tmp_path / "journal.jsonl"
+    options = {
+        "include": ["nearest centroid"],
+        "folds": 2,
+        "progress": "silent",
+        "test": None,
+        "journal": path,
+    }
+    TryThemAll("quick", **options).fit(X[::3], y[::3])
+    whole = path.read_bytes()
+    lines = [_parsed(line + b"\n") for line in whole.splitlines()]
+    place = lines[1]
+    for key in at[:-1]:
+        place = place[key]
+    place[at[-1]] = value
+    path.write_bytes(b"".join(map(_framed, lines)))
+    with pytest.raises(ValueError, match="is no journal that nearline wrote"):
+        TryThemAll("quick", **options).fit(X[::3], y[::3])
+    path.write_bytes(whole)
+    TryThemAll("quick", **options).fit(X[::3], y[::3])

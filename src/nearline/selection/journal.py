@@ -1,7 +1,7 @@
 """Journal: what candidates did on each fold, kept in a file as they finish, so that a contest that ended early goes on."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,16 +41,16 @@ class Journal:
     taken one by one. So a contest that goes on has the bits of one that was never interrupted.
     """
 
-    def __init__(self, lines: Lines | None = None) -> None:
-        self._lines, self._kept = lines, False
+    def __init__(self, lines: Lines | None = None, sizes: Sequence[int] = ()) -> None:
+        self._lines, self._kept, self._sizes = lines, False, sizes
         self._known: dict[tuple[str, ...], Scored] = {}
         self._said: dict[tuple[str, ...], list[str]] = {}
         for line in [] if lines is None else lines.found[1:]:
             self._take(line)
 
     @classmethod
-    def of(cls, path: Any, facts: dict[str, Any]) -> "Journal":
-        """The journal in a file, begun if there is none. One of another contest is refused."""
+    def of(cls, path: Any, facts: dict[str, Any], sizes: Sequence[int]) -> "Journal":
+        """The journal in a file, begun if there is none; folds leave out so many rows. One of another contest is refused."""
         try:
             lines = Lines(path)
         except (DamagedLinesError, WriteError) as error:
@@ -65,17 +65,17 @@ class Journal:
                 raise JournalError(
                     f"{path} is the journal of another contest: {', '.join(differ)} differ. {_other()}"
                 )
-            return cls._read(path, lines)
+            return cls._read(path, lines, sizes)
         lines.add(facts)
         if lines.failure is not None:
             raise JournalError(str(lines.failure)) from lines.failure
-        return cls(lines)
+        return cls(lines, sizes)
 
     @classmethod
-    def _read(cls, path: Any, lines: Lines) -> "Journal":
+    def _read(cls, path: Any, lines: Lines, sizes: Sequence[int]) -> "Journal":
         try:
-            return cls(lines)
-        except (KeyError, TypeError, ValueError) as error:
+            return cls(lines, sizes)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             lines.close()
             raise JournalError(f"{path} is no journal that nearline wrote. {_other()}") from error
 
@@ -133,15 +133,24 @@ class Journal:
         ]
 
     def _take(self, line: dict[str, Any]) -> None:
+        """The candidates of a line. Its checksum fits, but anybody can make one: types and lengths are looked at."""
+        at, said, n_rows = line["at"], line["said"], self._sizes[int(line["at"][2])]
+        n_scores = len(self._lines.found[0]["scoring"]) if self._lines is not None else 0
         for one in line["candidates"]:
-            key = (*line["at"], one["parameters"])
-            self._known[key] = Scored.of(one)
-            self._said[key] = line["said"]
+            key, scored = (*at, one["parameters"]), Scored.of(one)
+            if not all(type(word) is str for word in (*key, *said)):
+                raise ValueError("places and sentences are texts")
+            if len(scored.scores) != n_scores or len(scored.right) != -(-n_rows // 8):
+                raise ValueError("scores and rows are not those of the contest")
+            self._known[key] = scored
+            self._said[key] = said
 
 
 def journal_of(path: Any, rows: TrainingRows, scorers: list[Scorer], class_weight: Any) -> Journal:
     """The journal of a contest; without a path nothing is kept."""
-    return Journal() if path is None else Journal.of(path, facts_of(rows, scorers, class_weight))
+    if path is None:
+        return Journal()
+    return Journal.of(path, facts_of(rows, scorers, class_weight), [len(test) for _, test in rows.folds])
 
 
 def facts_of(rows: TrainingRows, scorers: list[Scorer], class_weight: Any) -> dict[str, Any]:

@@ -37,8 +37,9 @@ class Scored:
 
     @classmethod
     def of(cls, plain: dict[str, Any]) -> "Scored":
-        """What :meth:`plain` made."""
+        """What :meth:`plain` made; ValueError, TypeError or KeyError for anything else."""
         added = plain["added"]
+        _check(plain)
         return cls(
             tuple(plain["scores"]),
             _numbers(plain["right"], np.uint8),
@@ -49,6 +50,16 @@ class Scored:
             None if added is None else _numbers(added, np.float32),
             tuple(Shared(str(name), float(spent), bool(fitting)) for name, spent, fitting in plain["shared"]),
         )
+
+
+def _check(plain: dict[str, Any]) -> None:
+    """Refuse what JSON can hold and :meth:`Scored.plain` never writes."""
+    numbers = [*plain["scores"], *plain["seconds"]]
+    size = plain["size"]
+    if not all(type(one) in (int, float) for one in numbers) or len(plain["seconds"]) != 2:
+        raise ValueError("scores and seconds are numbers")
+    if not (size is None or (type(size) is int and size >= 0)) or type(plain["note"]) is not str:
+        raise ValueError("a size is a whole number, a note is a text")
 
 
 def _text(values: Array) -> str:
