@@ -47,6 +47,7 @@ CELER = Home("celer", 2)
 SKGLM = Home("skglm", 2)
 FAISS = Home("faiss", 2)
 USEARCH = Home("usearch", 2)
+TORCH = Home("torch", 2)
 SKLEARNEX = Home("scikit-learn-intelex", 2)
 
 

@@ -185,3 +185,21 @@ def test_empty_captions_are_refused(tmp_path, capsys):
     train = lines(tmp_path / "t.jsonl", [{"u": 1.0, "c": ["x"]}, {"u": 2.0, "c": [" "]}])
     assert run(["transfer", train, train, "--payload", "c", "--k", "1", "--consensus", "f1"]) == 1
     assert "Row 2 of" in capsys.readouterr().err
+
+
+def test_intervals_are_those_of_students_t_with_scores_of_every_item():
+    """Leads by t itself: most are 0, and correcting the skewness of the few others misses more often."""
+    from scipy import stats
+
+    rng = np.random.default_rng(0)
+    words = np.array(["a", "red", "blue", "green", "dog", "cat", "runs", "sits", "on", "the", "grass", "mat"])
+    texts = [" ".join(rng.choice(words, 4)) for _ in range(60)]
+    X = rng.normal(size=(60, 3))
+    found = caption_test(X[:40], texts[:40], X[40:], texts[40:], k=5)
+    nearest, last = found.by_item["the nearest"], found.scores[-1]
+    leads = found.by_item[last.way] - nearest
+    assert last.mean == pytest.approx(found.by_item[last.way].mean())
+    half = stats.t.ppf(0.975, 19) * leads.std(ddof=1) / np.sqrt(20)
+    ends = last.lead_interval
+    np.testing.assert_allclose([ends.low, ends.high], [leads.mean() - half, leads.mean() + half], rtol=1e-6)
+    assert ends.method == "Student"

@@ -81,5 +81,12 @@ def test_every_picture_or_a_sentence(kind):
 
 @pytest.mark.parametrize("name", SLOW)
 def test_contests_of_one_row_or_class_say_why_not(name):
-    for kind in ("one row", "one class"):
+    for kind in ("one row", "two rows", "one class"):
         assert drawn_or_said(PICTURES[name], poor()[kind]) is not None
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_contests_of_poor_columns_are_drawn(name):
+    for kind in ("one feature", "constant columns"):
+        assert drawn_or_said(PICTURES[name], poor()[kind]) is None
+        plt.close("all")

@@ -4,12 +4,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from benchmarks.harness import Contest, Entry, Heat, Outcome, Session, Verdict
-from benchmarks.homes import NEARLINE, SKLEARN
+from benchmarks.homes import NEARLINE, SKLEARN, TORCH
 
 KS, T, CLASSES = (10, 20, 100, 200), 0.07, 100
 STRENGTHS = tuple((10.0 ** np.linspace(-6, 5, 45)).tolist())
@@ -71,7 +72,26 @@ def numpy_votes(task: Made) -> Outcome:
     return Outcome(time.perf_counter() - began, {"accuracies": (right / len(Q)).tolist()})
 
 
+def torch_votes(task: Made) -> Outcome:
+    """The protocol in torch, 100 queries at a time: the product, its largest 200, votes added by class."""
+    import torch
+
+    rows = task.rows()
+    began = time.perf_counter()
+    X, Q = (torch.nn.functional.normalize(torch.from_numpy(one), dim=1) for one in rows[::2])
+    y, truth = (torch.from_numpy(one) for one in rows[1::2])
+    right = np.zeros(len(KS))
+    for some, known in zip(Q.split(100), truth.split(100)):
+        values, places = (some @ X.T).topk(max(KS), dim=1)
+        weights, labels = (values / T).exp(), y[places]
+        for place, k in enumerate(KS):
+            counts = torch.zeros(len(some), task.classes).scatter_add_(1, labels[:, :k], weights[:, :k])
+            right[place] += int((counts.argmax(dim=1) == known).sum())
+    return Outcome(time.perf_counter() - began, {"accuracies": (right / len(Q)).tolist()})
+
+
 def votes(session: Session) -> Iterator[Heat]:
+    absent = None if find_spec("torch") else "torch is not installed"
     n, m = (4000, 500) if session.options.quick else (50_000, 10_000)
     for decay, said in ((0.5, "decaying spectrum"), (0.0, "isotropic")):
         task = Made(n, m, 384, decay)
@@ -86,6 +106,13 @@ def votes(session: Session) -> Iterator[Heat]:
                     _alike,
                     NEARLINE,
                     note="BLAS of NumPy",
+                ),
+                Entry(
+                    "torch, the same protocol",
+                    None if absent else partial(torch_votes, task),
+                    _alike,
+                    TORCH,
+                    absent=absent,
                 ),
             ],
         )
@@ -203,7 +230,10 @@ def _risk_of(outcome: Outcome) -> Verdict:
 
 CONTESTS = (
     Contest(
-        "probe-votes", "the k-NN probe", "3x NumPy on a decaying spectrum, 1x on an isotropic one", votes
+        "probe-votes",
+        "the k-NN probe",
+        "3x torch and NumPy on a decaying spectrum, 1x on an isotropic one",
+        votes,
     ),
     Contest("probe-strengths", "the linear probe over 45 strengths", "10x scikit-learn", strengths),
     Contest("exemplars", "one SVM for each exemplar", "20x LinearSVC", exemplars),

@@ -1,6 +1,6 @@
 """Are transferred captions any good? Scored against what a random neighbor and the nearest one would have said."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from nearline.selection.cells import table
 from nearline.selection.intervals import Interval
 from nearline.selection.intervals.means import mean_ends, moments
 
-METHOD = "Student, corrected for skewness"
+METHOD, OF_LEADS = "Student, corrected for skewness", "Student"
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class CaptionTest:
     scores: tuple[CaptionScore, ...]
     captions: tuple[str, ...]  # that the consensus gives
     n_items: int
+    by_item: dict[str, Array] = field(compare=False, repr=False)  # way -> (items,) scores
 
     def __str__(self) -> str:
         rows = [["caption of", f"{self.similarity} to the references", "", "more than the nearest", ""]]
@@ -49,7 +50,7 @@ class CaptionTest:
         return "\n".join(
             [
                 *table(rows),
-                f"\n{many(self.n_items, 'test item')}, {self.k} neighbors; 95% intervals ({METHOD})",
+                f"\n{many(self.n_items, 'test item')}, {self.k} neighbors; 95% intervals ({METHOD}; of leads {OF_LEADS})",
             ]
         )
 
@@ -109,7 +110,7 @@ def caption_test(
     scores = {way: _scores(pool, places, references, judge) for way, places in ways.items()}
     shown = tuple(_score(way, scores[way], scores["the nearest"]) for way in ways)
     texts = tuple(pool.texts[place] for place in agreed.tolist())
-    return CaptionTest(judge.name, k, shown, texts, len(agreed))
+    return CaptionTest(judge.name, k, shown, texts, len(agreed), scores)
 
 
 def as_similarity(similarity: Any) -> CaptionSimilarity:
@@ -134,17 +135,23 @@ def _scores(pool: CaptionPool, places: Array, references: Any, judge: CaptionSim
 
 
 def _score(way: str, scores: Array, nearest: Array) -> CaptionScore:
-    mean, interval = _mean(scores)
-    lead, ends = _mean(scores - nearest)
+    mean, interval = mean_interval(scores)
+    lead, ends = mean_interval(scores - nearest, skewed=False)
     return CaptionScore(way, mean, interval, lead, None if way == "the nearest" else ends)
 
 
-def _mean(values: Array) -> tuple[float, Interval]:
+def mean_interval(values: Array, *, skewed: bool = True) -> tuple[float, Interval]:
+    """The mean of scores of items, and where the mean of all items of the kind lies.
+
+    Scores are skewed, which is corrected. Leads (``skewed=False``) are mostly 0, with a few large ones of either sign: the
+    skewness of a sample says nothing of them, and its correction makes intervals that miss more often.
+    """
+    method = METHOD if skewed else OF_LEADS
     if len(values) < 3:
-        return float(values.mean()), Interval(np.nan, np.nan, 0.95, METHOD, "fewer than 3 test items")
+        return float(values.mean()), Interval(np.nan, np.nan, 0.95, method, "fewer than 3 test items")
     mean, deviation, skewness = moments(values)
-    low, high = mean_ends(mean, deviation, skewness, len(values), 0.95)
-    return float(mean), Interval(float(low), float(high), 0.95, METHOD)
+    low, high = mean_ends(mean, deviation, skewness if skewed else 0.0, len(values), 0.95)
+    return float(mean), Interval(float(low), float(high), 0.95, method)
 
 
 def _check_one_each(captions: Any, rows: Any, what: str) -> None:
