@@ -121,6 +121,7 @@ def test_predictions_of_a_folder_go_on_where_they_ended(data, tmp_path, capsys):
         (["--groups", "color"], "--groups needs all rows at hand"),
         (["--time-limit", "5"], "--time-limit needs all rows at hand"),
         (["--bins", "3"], "--bins needs all rows at hand"),
+        (["--nested"], "--nested needs all rows at hand"),
         (["--folds", "leave-one-out"], "--folds leave-one-out needs all rows"),
         (["--workers", "0"], "--workers must be a whole number >= 1"),
         (["--workers", "1", "--dask", "tcp://x:1"], "give one of them"),

@@ -114,6 +114,10 @@ def _refuse(request: Request) -> None:
         "--time-limit": request.time_limit is not None,
         "--resume": request.resume,
         "--features": request.features is not None,
+        "--nested": request.settings.nested,
+        "--refit": request.settings.refit != "train",
+        "--calibrate": request.settings.calibrate not in ("needed", "none"),
+        "--reference": bool(request.settings.reference),
         "--folds leave-one-out": not request.folds.isdecimal(),
         f"--test {request.test}": not share,
     }
