@@ -358,13 +358,9 @@ def test_without_a_place_for_the_journal_there_is_a_note(table, capsys, monkeypa
         (("at",), []),
     ],
 )
+@pytest.mark.filterwarnings("ignore:column 4")  # a petal's width gives the class away
 def test_lines_with_right_checksums_and_wrong_contents_are_refused(tmp_path, at, value):
     """Anybody can make a checksum: types and lengths are looked at, and the file can be used again afterwards."""
-    from sklearn.datasets import load_iris
-
-    from nearline._atomic.lines import _framed, _parsed
-
-    X, y = load_iris(return_X_y=True)
     path = tmp_path / "journal.jsonl"
     options = {
         "include": ["nearest centroid"],
@@ -373,15 +369,15 @@ def test_lines_with_right_checksums_and_wrong_contents_are_refused(tmp_path, at,
         "test": None,
         "journal": path,
     }
-    TryThemAll("quick", **options).fit(X[::3], y[::3])
+    TryThemAll("quick", **options).fit(X[::3], Y[::3])
     whole = path.read_bytes()
-    lines = [_parsed(line + b"\n") for line in whole.splitlines()]
+    lines = [lines_module._parsed(line + b"\n") for line in whole.splitlines()]
     place = lines[1]
     for key in at[:-1]:
         place = place[key]
     place[at[-1]] = value
-    path.write_bytes(b"".join(map(_framed, lines)))
+    path.write_bytes(b"".join(map(lines_module._framed, lines)))
     with pytest.raises(ValueError, match="is no journal that nearline wrote"):
-        TryThemAll("quick", **options).fit(X[::3], y[::3])
+        TryThemAll("quick", **options).fit(X[::3], Y[::3])
     path.write_bytes(whole)
-    TryThemAll("quick", **options).fit(X[::3], y[::3])
+    TryThemAll("quick", **options).fit(X[::3], Y[::3])
