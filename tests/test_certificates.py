@@ -22,7 +22,7 @@ from nearline import (
     path,
 )
 from nearline.solvers import SGD, ConvergenceWarning, GradientDescent
-from nearline.solvers._delivery import with_searched_bias
+from nearline.solvers._certifier import with_searched_bias
 from oracle import risk as risk_by_loops
 
 

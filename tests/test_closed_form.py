@@ -15,7 +15,7 @@ from nearline import LOSSES, ElasticNet, Params, RidgeFactorization, Risk, _core
 from nearline._parallel import tiles
 from nearline.losses import Squared, one_hot
 from nearline.solvers import SOLVERS, closed_form
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 
 SHAPES = [(30, 4), (7, 12), (9, 9), (3, 2), (2, 5)]
 ALPHAS = [0.0, 1e-9, 1e-3, 1.0]

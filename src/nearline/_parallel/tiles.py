@@ -34,7 +34,7 @@ class SingleThreadedBlas:
     def __enter__(self) -> Self:
         with self._lock:
             if self._users == 0:
-                self._limit = _libraries().limit(limits=1, user_api="blas")
+                self._limit = _libraries().limit(limits=1)
             self._users += 1
         return self
 
@@ -51,7 +51,7 @@ def _libraries() -> Any:
     import scipy.linalg.blas  # noqa: F401 - loads SciPy's own
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")
 
 
 single_threaded_blas = SingleThreadedBlas()

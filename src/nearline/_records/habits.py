@@ -3,10 +3,14 @@
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import Any, ClassVar, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, ParamSpec, Self, TypeVar, cast
+
+from nearline._records.refused import UnknownNameError
+from nearline._records.spoken import spoken
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Named = TypeVar("Named")
 
 # Parameters of scikit-learn and of earlier versions: the parameter that is meant, and how nearline says it. An estimator
 # without that parameter has nothing like it.
@@ -82,6 +86,18 @@ def ours(value: Any) -> Any:
         return value
     hyphened = value.replace("_", "-")
     return VALUES.get(hyphened, hyphened)
+
+
+def named(given: Any, known: dict[str, Named], kind: Any, what: str) -> Named:
+    """The object of a name, or of one with parameters as "elastic-net:0.2"; objects of the right kind are given back."""
+    if isinstance(given, kind):
+        return cast(Named, given)
+    name = "none" if given is None else ours(given)
+    if (said := spoken(name, {one: type(listed) for one, listed in known.items()})) is not None:
+        return cast(Named, said)
+    if not isinstance(name, str) or name not in known:
+        raise UnknownNameError(what, given, known, f"or give a {kind.__name__} object")
+    return known[name]
 
 
 class TranslatesHabits:

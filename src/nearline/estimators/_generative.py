@@ -17,7 +17,8 @@ from nearline._arrays.validation import check_weights, validate_data
 from nearline._parallel.tiles import groups, map_tiles, steps
 from nearline._records.kept import Numbers, Plain, kept
 from nearline._records.refused import ParameterError
-from nearline.estimators.blocked import by_blocks, fits_blocks, labelled
+from nearline.estimators.base import by_blocks, fits_blocks
+from nearline.estimators.blocked import labelled
 from nearline.estimators.linear_base import LinearModel
 
 

@@ -1,6 +1,8 @@
-"""What every classifier shares: validation, label encoding, weights."""
+"""What every classifier shares: validation, label encoding, weights, and methods that see from X that rows are in blocks."""
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -10,10 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 import nearline._parallel.threads  # noqa: F401  (threadpoolctl, which scikit-learn has loaded by now, learns of the core)
 from nearline._arrays.design import Array, Design
+from nearline._arrays.doors import door_of
 from nearline._arrays.validation import are_plain_labels, check_weights, is_plain, validate_data
 from nearline._records.habits import TranslatesHabits
 from nearline._records.kept import Labels, kept
 from nearline._records.parameters import HoldsParametrized
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def encoded(y: Array, *, plain: bool = False) -> tuple[Array, Array]:
@@ -93,3 +98,48 @@ class Classifier(TranslatesHabits, HoldsParametrized, ClassifierMixin, BaseEstim
         """Remember what rows without names look like, as scikit-learn does."""
         self.n_features_in_ = X.shape[1]
         self.__dict__.pop("feature_names_in_", None)
+
+
+def by_blocks(method: Method) -> Method:
+    """A method of X alone that answers row by row: of rows in blocks it gives blocks of answers."""
+
+    @wraps(method)
+    def answer(self: Any, X: Any) -> Any:
+        door = door_of(X)
+        if door is None:
+            return method(self, X)
+        return (door.streamed if gathers(self) else door.applied)(partial(method, self), X)
+
+    return answer  # type: ignore[return-value]
+
+
+def gathers(model: Any) -> bool:
+    """Whether a model keeps its rows in blocks, so that queries must come to it."""
+    return bool(getattr(model, "_in_blocks", False))
+
+
+class ScoresBlocks:
+    """Accuracy, of rows in blocks too: their labels come here."""
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the rows (or of their weight) whose label :meth:`predict` gives."""
+        if door_of(X) is None:
+            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+        from sklearn.metrics import accuracy_score
+
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        predicted = np.asarray(self.predict(X))  # type: ignore[attr-defined]
+        return float(accuracy_score(np.asarray(y), predicted, sample_weight=weights))
+
+
+def fits_blocks(method: Method) -> Method:
+    """``fit``: rows in blocks go to ``_fit_blocks(door, X, y, sample_weight)``."""
+
+    @wraps(method)
+    def fit(self: Any, X: Any, y: Any = None, *more: Any, **named: Any) -> Any:
+        door = door_of(X)
+        if door is None:
+            return method(self, X, y, *more, **named)
+        return self._fit_blocks(door, X, y, *more, **named)
+
+    return fit  # type: ignore[return-value]

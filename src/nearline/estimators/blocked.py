@@ -1,64 +1,17 @@
 """Estimators on rows in blocks: the same methods, which see from X that there are blocks."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial, wraps
-from typing import Any, TypeVar, final
+from functools import partial
+from typing import Any, final
 
 import numpy as np
 
 from nearline._arrays.blocks import Block, Blocks
 from nearline._arrays.design import Array
-from nearline._arrays.doors import Door, door_of
+from nearline._arrays.doors import Door
 from nearline.estimators.base import class_weights, encoded
 
-Method = TypeVar("Method", bound=Callable[..., Any])
 FLOATS = (np.float64, np.float32)
-
-
-def by_blocks(method: Method) -> Method:
-    """A method of X alone that answers row by row: of rows in blocks it gives blocks of answers."""
-
-    @wraps(method)
-    def answer(self: Any, X: Any) -> Any:
-        door = door_of(X)
-        if door is None:
-            return method(self, X)
-        return (door.streamed if gathers(self) else door.applied)(partial(method, self), X)
-
-    return answer  # type: ignore[return-value]
-
-
-def gathers(model: Any) -> bool:
-    """Whether a model keeps its rows in blocks, so that queries must come to it."""
-    return bool(getattr(model, "_in_blocks", False))
-
-
-class ScoresBlocks:
-    """Accuracy, of rows in blocks too: their labels come here."""
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of the rows (or of their weight) whose label :meth:`predict` gives."""
-        if door_of(X) is None:
-            return float(super().score(X, y, sample_weight))  # type: ignore[misc]
-        from sklearn.metrics import accuracy_score
-
-        weights = None if sample_weight is None else np.asarray(sample_weight)
-        predicted = np.asarray(self.predict(X))  # type: ignore[attr-defined]
-        return float(accuracy_score(np.asarray(y), predicted, sample_weight=weights))
-
-
-def fits_blocks(method: Method) -> Method:
-    """``fit``: rows in blocks go to ``_fit_blocks(door, X, y, sample_weight)``."""
-
-    @wraps(method)
-    def fit(self: Any, X: Any, y: Any = None, *more: Any, **named: Any) -> Any:
-        door = door_of(X)
-        if door is None:
-            return method(self, X, y, *more, **named)
-        return self._fit_blocks(door, X, y, *more, **named)
-
-    return fit  # type: ignore[return-value]
 
 
 class Found:

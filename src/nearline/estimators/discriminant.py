@@ -23,7 +23,8 @@ from nearline.estimators._generative import (
     merged_moments,
     row_blocks,
 )
-from nearline.estimators.blocked import fits_blocks, labelled
+from nearline.estimators.base import fits_blocks
+from nearline.estimators.blocked import labelled
 from nearline.estimators.linear_base import LinearModel
 
 # (means, units, variances, columns, M) -> Sigma^-1 M, of the columns in use

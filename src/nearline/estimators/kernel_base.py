@@ -11,8 +11,7 @@ from nearline._records.explanation import Contributions
 from nearline._records.kept import Instance, Named, Numbers, Real, kept, require
 from nearline.decision import decide
 from nearline.estimators._explained import by_class, expanded
-from nearline.estimators.base import Classifier, class_weights, encoded
-from nearline.estimators.blocked import by_blocks
+from nearline.estimators.base import Classifier, by_blocks, class_weights, encoded
 from nearline.kernels import Kernel, as_kernel
 from nearline.kernels.gram import MEMORY, Gram
 from nearline.kernels.held import widths

@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from nearline._arrays.design import Array
+from nearline._records.habits import named
 from nearline._records.kept import (
     AnyOf,
     Flag,
@@ -22,7 +23,7 @@ from nearline._records.kept import (
 from nearline.estimators.kernel_base import MEMORY, KernelScoring
 from nearline.kernels.gram import Gram
 from nearline.losses import BINARY, LOSSES, Loss
-from nearline.risk import KernelRisk, named
+from nearline.risk import KernelRisk
 from nearline.scores import KernelScore
 from nearline.solvers import Method, Solution, minimize
 

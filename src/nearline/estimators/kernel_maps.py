@@ -15,7 +15,8 @@ from nearline._records.habits import TranslatesHabits
 from nearline._records.kept import Instance, Named, Numbers, Plain, Real, Whole, kept, require
 from nearline._records.parameters import HoldsParametrized
 from nearline._records.refused import ParameterError
-from nearline.estimators.blocked import by_blocks, fits_blocks, seen_blocks
+from nearline.estimators.base import by_blocks, fits_blocks
+from nearline.estimators.blocked import seen_blocks
 from nearline.kernels import RBF, Kernel, as_kernel
 from nearline.kernels.held import widths
 from nearline.kernels.landmarks import Landmarks, some_landmarks

@@ -11,7 +11,8 @@ from nearline._arrays.doors import Door
 from nearline._records.kept import Numbers, Perhaps, Plain, kept
 from nearline._records.refused import ParameterError
 from nearline.decision import decide
-from nearline.estimators.blocked import fits_blocks, labelled
+from nearline.estimators.base import fits_blocks
+from nearline.estimators.blocked import labelled
 from nearline.estimators.linear import LinearClassifier
 from nearline.losses import Squared
 from nearline.predictions import Foretold, Predictions, judgement

@@ -9,6 +9,7 @@ from nearline._arrays.blocks import Blocks
 from nearline._arrays.design import Array
 from nearline._arrays.doors import Door
 from nearline._arrays.validation import check_weights, validate_data
+from nearline._records.habits import named
 from nearline._records.kept import (
     AnyOf,
     Flag,
@@ -24,12 +25,12 @@ from nearline._records.kept import (
     kept,
     require,
 )
-from nearline.estimators.base import encoded
-from nearline.estimators.blocked import by_blocks, fits_blocks, labelled
+from nearline.estimators.base import by_blocks, encoded, fits_blocks
+from nearline.estimators.blocked import labelled
 from nearline.estimators.linear_base import LinearModel
 from nearline.losses import BINARY, JOINT, LOSSES, Loss
 from nearline.regularizers import REGULARIZERS, Regularizer
-from nearline.risk import BlockedRisk, Risk, named, strength
+from nearline.risk import BlockedRisk, Risk, strength
 from nearline.risk.params import Params
 from nearline.solvers import RULES, SGD, SOLVERS, Solution, Solver, minimize
 from nearline.solvers.sgd import DescentProgress

@@ -14,8 +14,7 @@ from nearline._records.kept import (
 )
 from nearline.decision import decide
 from nearline.estimators._explained import OfFeatures, by_class, contributions, linear
-from nearline.estimators.base import Classifier, class_weights
-from nearline.estimators.blocked import ScoresBlocks, by_blocks
+from nearline.estimators.base import Classifier, ScoresBlocks, by_blocks, class_weights
 from nearline.scores import LinearScore
 
 

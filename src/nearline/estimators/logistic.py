@@ -12,7 +12,7 @@ from nearline._records.kept import (
     Perhaps,
     kept,
 )
-from nearline.estimators.blocked import by_blocks, fits_blocks
+from nearline.estimators.base import by_blocks, fits_blocks
 from nearline.estimators.linear import LinearClassifier
 from nearline.risk import Risk
 from nearline.solvers import minimize

@@ -9,8 +9,8 @@ from nearline._arrays.design import Array
 from nearline._arrays.doors import Door
 from nearline._arrays.validation import validate_data
 from nearline._records.kept import Flag, Instance, Labels, Named, Numbers, kept, require
-from nearline.estimators.base import encoded
-from nearline.estimators.blocked import ScoresBlocks, by_blocks, fits_blocks, labelled, seen_blocks
+from nearline.estimators.base import ScoresBlocks, by_blocks, encoded, fits_blocks
+from nearline.estimators.blocked import labelled, seen_blocks
 from nearline.estimators.neighbors_base import ROWS, NeighborsModel
 from nearline.neighbors.ballots import Boundary, as_boundary
 from nearline.neighbors.explanation import Voters, Votes

@@ -10,7 +10,8 @@ from nearline._arrays.design import Array, Design, is_sparse
 from nearline._arrays.doors import Door
 from nearline._records.habits import ours
 from nearline._records.kept import Flag, Numbers, OneOf, OrNone, Perhaps, Real, kept
-from nearline.estimators.blocked import fits_blocks, labelled
+from nearline.estimators.base import fits_blocks
+from nearline.estimators.blocked import labelled
 from nearline.estimators.linear import LinearClassifier
 from nearline.losses import Loss
 from nearline.risk import Risk

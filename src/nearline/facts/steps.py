@@ -8,12 +8,12 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._arrays.targets import checked_targets
+from nearline._records.habits import named
 from nearline.facts._checks import check_whole
 from nearline.facts._fact import Fact, Table
 from nearline.facts._step_pictures import draw_steps
 from nearline.losses import LOSSES, Loss
 from nearline.regularizers import REGULARIZERS, Regularizer
-from nearline.risk import named
 from nearline.risk.params import Params
 from nearline.solvers.sgd import sgd_step
 from nearline.solvers.step_size import DecayingStep, as_step_size

@@ -1,17 +1,19 @@
 """What every data loss offers. Scores are (n, K); targets are class numbers (n,) or label distributions (n, K).
 
-Lists do as well, see :mod:`nearline.losses._lists`: formulas see arrays.
+Lists do as well: what is no array yet becomes one before a formula sees it (:func:`take_lists`).
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, ClassVar
 
 import numpy as np
 
-from nearline._arrays.design import Array
+from nearline._arrays.design import Array, is_sparse
+from nearline._arrays.targets import checked_targets
 from nearline._records.inheritance import forget_derived, redefined
-from nearline.losses._lists import take_lists
 from nearline.losses._special import NOTHING, Special
 
 # What a loss is, and what its author derived from that: the second is not inherited where the first is redefined.
@@ -30,6 +32,11 @@ DERIVED = (
     "null_bias",
     *("probabilities", "log_probabilities"),
 )
+
+# Methods that take lists: of scores and targets, of scores alone, of margins of any shape.
+OF_ROWS = ("value", "value_and_gradient", "curvature", "shares", "conjugate")
+OF_SCORES = ("probabilities", "log_probabilities")
+OF_MARGINS = ("phi", "dphi", "d2phi", "phi_conjugate", "positive_probability")
 
 
 @dataclass(frozen=True)
@@ -154,3 +161,68 @@ def one_hot(targets: Array, n_classes: int) -> Array:
     coded = np.zeros((len(targets), n_classes))
     coded[np.arange(len(targets)), targets] = 1.0
     return coded
+
+
+def take_lists(cls: type) -> None:
+    """The methods that a class defines itself take lists and vectors too; arrays (n, K) pass as they are."""
+    for names, taking in ((OF_ROWS, _of_rows), (OF_SCORES, _of_scores), (OF_MARGINS, _of_margins)):
+        for name in names:
+            method = cls.__dict__.get(name)
+            if method is not None and not getattr(method, "__isabstractmethod__", False):
+                setattr(cls, name, taking(method))
+
+
+def numbers(given: Any, what: str = "scores") -> Array:
+    """Numbers as an array of floats; float32 stays float32."""
+    if is_sparse(given):
+        raise ValueError(f"{what} must be an array, got a sparse matrix: give its toarray().")
+    try:
+        array = np.asarray(given)
+        return array if array.dtype.kind == "f" else array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{what} must be numbers, in rows of one length; got {given!r}.") from None
+
+
+def _table(loss: Loss, given: Any) -> Array:
+    """Scores (n, K): a vector is one row of a joint loss, and a column of others."""
+    scores = numbers(given)
+    if scores.ndim > 2:
+        raise ValueError(f"Scores must be rows by columns (n, K), got an array of shape {scores.shape}.")
+    if scores.ndim == 2:
+        return scores
+    return np.atleast_1d(scores)[None] if loss.joint else np.atleast_1d(scores)[:, None]
+
+
+def _of_rows(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def taking(self: Loss, scores: Any, targets: Any) -> Any:
+        arrays = isinstance(scores, np.ndarray) and isinstance(targets, np.ndarray)
+        if arrays and scores.ndim == 2 and scores.dtype.kind == "f":
+            return method(self, scores, targets)
+        given, own = np.asarray(targets), _table(self, scores)
+        if given.ndim == 0 and not self.joint and np.ndim(scores) == 1:
+            own = own.T  # one target: the scores are those of one row
+        checked = checked_targets(np.atleast_1d(given), self.label_count(own.shape[1]))
+        if len(own) != len(checked):
+            raise ValueError(
+                f"There are {len(own)} rows of scores but {len(checked)} targets: give one for each row."
+            )
+        return method(self, own, checked)
+
+    return taking
+
+
+def _of_scores(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def taking(self: Loss, scores: Any) -> Any:
+        return method(self, _table(self, scores))
+
+    return taking
+
+
+def _of_margins(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def taking(self: Loss, margins: Any) -> Any:
+        return method(self, numbers(margins, "margins"))
+
+    return taking

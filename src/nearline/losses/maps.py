@@ -7,7 +7,7 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline._arrays.targets import checked_targets
 from nearline.losses import _base, _formulas
-from nearline.losses._lists import numbers
+from nearline.losses._base import numbers
 
 
 def sigmoid(scores: Any) -> Array:

@@ -2,9 +2,8 @@
 
 from nearline.risk._blocked import BlockedRisk
 from nearline.risk._evaluate import evaluate
-from nearline.risk._given import checked_alpha, named, strength
 from nearline.risk._kernel import KernelRisk
-from nearline.risk._objective import Objective
+from nearline.risk._objective import Objective, checked_alpha, strength
 from nearline.risk._point import Line, Point, ScoredPoint
 from nearline.risk._risk import Risk
 
@@ -18,6 +17,5 @@ __all__ = [
     "ScoredPoint",
     "checked_alpha",
     "evaluate",
-    "named",
     "strength",
 ]

@@ -7,9 +7,10 @@ import numpy as np
 from nearline._arrays.blocks import Blocks
 from nearline._arrays.design import Array
 from nearline._arrays.once import once
+from nearline._records.habits import named
 from nearline.losses import LOSSES, Loss, check_loss
 from nearline.regularizers import REGULARIZERS, Regularizer, check_penalty
-from nearline.risk._given import named, strength
+from nearline.risk._objective import strength
 from nearline.risk._risk import Risk
 from nearline.risk.passes import BlockedPasses
 from nearline.risk.passes.recipes import View

@@ -10,8 +10,8 @@ from nearline._arrays.blocks import Block
 from nearline._arrays.design import Array
 from nearline._arrays.doors import door_of
 from nearline._arrays.targets import checked_targets, row_weights
+from nearline._records.habits import named
 from nearline.losses import LOSSES, Loss, check_loss
-from nearline.risk._given import named
 
 
 def evaluate(loss: Loss | str, scores: Array, targets: Array, weights: Array | None = None) -> float:

@@ -16,8 +16,7 @@ from nearline._records.habits import translates_habits
 from nearline.kernels import Kernel, as_kernel
 from nearline.kernels.gram import MEMORY, Gram
 from nearline.losses import Loss
-from nearline.risk._given import strength
-from nearline.risk._objective import Objective
+from nearline.risk._objective import Objective, strength
 from nearline.risk._point import Line, Point
 from nearline.risk._risk import Risk
 from nearline.risk.params import Params

@@ -1,5 +1,6 @@
 """Objective: what all risks share, whatever their scores are made of: points, lines, null model, certificate."""
 
+import numbers
 import sys
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
@@ -9,9 +10,9 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline._arrays.once import once
 from nearline._arrays.targets import checked_targets, row_weights
+from nearline._records.habits import named
+from nearline._records.refused import ParameterError
 from nearline.losses import LOSSES, Loss, check_loss
-from nearline.risk._certificate import certify
-from nearline.risk._given import named, strength
 from nearline.risk._point import Line, Point, ScoredPoint
 from nearline.risk.params import Params
 from nearline.risk.passes import Passes
@@ -102,6 +103,11 @@ class Objective(ABC):
         """Whether rows are in blocks, which can be asked for sums alone."""
         return False
 
+    @property
+    def may_recede(self) -> bool:
+        """Whether rows alone decide if there is a minimizer: losses that reach their least value at infinity only."""
+        return self.unpenalized and self.loss.own.endless and self.specimen.ndim == 1
+
     def zeros(self) -> Params:
         return Params.zeros(self.n_outputs, self.n_features)
 
@@ -160,6 +166,16 @@ class Objective(ABC):
         """The risk on the ray from ``point``: one product with the data, then every step costs O(nK)."""
         return Line(self, point, direction, self.scores(direction))
 
+    def rounding(self, point: Point) -> float:
+        """What values near a point may be off by; below it they cannot tell better from worse, and slopes decide alone.
+
+        There is the rounding of sums over n rows, that of losses near 0, which are differences of numbers of the size of
+        the null risk, and that of scores W x + b where W x and b are both large.
+        """
+        of_sums, of_rows = (1e-14, 2e-15) if point.scores.dtype.itemsize == 8 else (3e-8, 1e-9)
+        offset = float((np.abs(point.params.W) @ np.abs(self.passes.column_moments[0])).max(initial=0.0))
+        return of_sums * abs(point.value) + of_rows * self.null_value + 0.1 * of_sums * offset
+
     # -- what the certificate needs ---------------------------------------------------------------------------
 
     @once
@@ -200,8 +216,22 @@ class Objective(ABC):
     def certify(
         self, point: Point, duals: Array | None = None, enough: float = 0.0
     ) -> tuple[Point, float | None]:
-        """P - D, and the point that it holds for: the one given or, if it is more than enough, that with the best b."""
-        return certify(self, point, duals, enough)
+        """P - D, and the point that it holds for: the one given or, if it is more than enough, that with the best b.
+
+        D <= P, so a negative difference is rounding; its size says how much there is.
+        """
+        if self.unpenalized:
+            return point, None
+        dual = self.dual_value(self.passes.duals(point.scores) if duals is None else duals)
+        if dual is None:
+            return point, None
+        gap = abs(point.value - dual)
+        if gap <= enough or duals is not None or not (self.bias and self.loss.smooth):
+            return point, gap
+        better = self.with_best_bias(point)
+        better = better if better.value <= point.value else point
+        dual = max(dual, self.dual_value(self.passes.duals(better.scores)) or dual)
+        return better, abs(better.value - dual)
 
     def gap_estimate(self, point: Point) -> float | None:
         """P - D where b is at its best, if the gradient of the point says it."""
@@ -210,3 +240,21 @@ class Objective(ABC):
     @abstractmethod
     def gradient_test(self, point: Point) -> float:
         """Size of the gradient relative to that at W = 0."""
+
+
+def strength(alpha: Any, total_weight: float) -> float:
+    """alpha as a number: "1/n" is 1 / S, S the sum of the weights, that is n where each row counts once.
+
+    Then S risk(W, b) = sum_i s_i loss_i + R(W): the strength of scikit-learn's C = 1 and of Ridge's alpha = 1.
+    """
+    if not isinstance(alpha, str):
+        return checked_alpha(alpha)
+    if alpha != "1/n":
+        raise ParameterError("alpha", alpha, "a finite number >= 0 (0 means no penalty) or '1/n'")
+    return 1.0 / total_weight
+
+
+def checked_alpha(alpha: Any) -> float:
+    if not isinstance(alpha, numbers.Real) or not 0.0 <= float(alpha) < np.inf:
+        raise ParameterError("alpha", alpha, "a finite number >= 0 (0 means no penalty)")
+    return float(alpha)

@@ -9,12 +9,10 @@ import numpy as np
 
 from nearline._arrays.design import Array, Design, as_design, is_sparse
 from nearline._arrays.once import once
-from nearline._records.habits import translates_habits
+from nearline._records.habits import named, translates_habits
 from nearline.losses import Loss
 from nearline.regularizers import REGULARIZERS, Elastic, Regularizer, check_penalty
-from nearline.risk._certificate import dual_value, gradient_test
-from nearline.risk._given import named, strength
-from nearline.risk._objective import Objective
+from nearline.risk._objective import Objective, strength
 from nearline.risk._point import Line, Point
 from nearline.risk.params import Params
 from nearline.risk.passes import ExactPasses, Passes, passes_for
@@ -233,8 +231,23 @@ class Risk(Objective):
         )
 
     def dual_value(self, duals: Array) -> float | None:
-        """D(u) at duals made feasible first; None where there is no certificate: alpha = 0, or a conjugate not known."""
-        return dual_value(self, duals)
+        """D(u) = -(1/S) sum_i s_i loss*(u_i) - alpha R*(-(1/(alpha S)) sum_i s_i u_i x_i^T), u made feasible first.
+
+        A lower bound on the risk of every model, for any duals that sum to zero over the rows (if the bias is free).
+        None where there is no certificate: alpha = 0, or a conjugate not known.
+        """
+        if self.unpenalized:
+            return None
+        u = self.passes.balanced(duals) if self.bias else duals
+        if u is None:
+            return None
+        V = -self.passes.dual_product(u) / (self.alpha * self.total_weight)
+        scale = self.regularizer.into_domain(V)
+        total = self.passes.total_conjugate(u, scale)
+        penalty = self.regularizer.conjugate(scale * V)
+        if total is None or penalty is None:
+            return None
+        return -total / self.total_weight - self.alpha * penalty
 
     def gap_estimate(self, point: Point) -> float | None:
         """With an L2 penalty, a smooth loss and b at its best, P - D = |dP/dW|^2 / (2 alpha l2) exactly."""
@@ -243,5 +256,26 @@ class Risk(Objective):
         return float(np.vdot(point.gradient.W, point.gradient.W)) / (2.0 * self.l2)
 
     def gradient_test(self, point: Point) -> float:
-        """Size of the gradient relative to that at W = 0, each weight in units of its feature's scale."""
-        return gradient_test(self, point)
+        """Size of the gradient relative to that at W = 0, each weight in units of its feature's scale.
+
+        With an L1 penalty it is the smallest subgradient, with other kinks W less a proximal step, over its size.
+        """
+        unit, W, gradient = self.passes.column_scale, point.params.W, point.gradient.W
+        if self.l1:
+            shrunk = np.sign(gradient) * np.maximum(np.abs(gradient) - self.l1, 0.0)
+            gradient = np.where(W != 0, gradient + self.l1 * np.sign(W), shrunk)
+        elif not (self.elastic or self.regularizer.smooth):
+            gradient = self._proximal_gradient(point)
+        scaled = np.abs(gradient / unit).max(initial=0.0)
+        null = np.abs(self.null_point.gradient.W / unit).max(initial=0.0)
+        own = max(scaled, np.abs(point.gradient.b).max(initial=0.0))
+        return float(own / null) if null > 0 else float(own)
+
+    def _proximal_gradient(self, point: Point) -> Array:
+        """(W - prox(W - t g, t alpha R)) / t, g the gradient of the data loss: 0 exactly where W is the minimizer."""
+        W, pull = point.params.W, np.zeros_like(point.params.W)
+        self.add_penalty_gradient(W, pull)
+        t = 1.0 / float((self.passes.column_scale**2).max(initial=1e-300))
+        nearest = self.regularizer.prox(W - t * (point.gradient.W - pull), t * self.alpha)
+        assert nearest is not None  # solvers of penalties with kinks refuse those without
+        return np.asarray((W - nearest) / t)

@@ -1,7 +1,8 @@
 """Solvers by name, and the choice among them."""
 
 from nearline.solvers._base import Method, Solver, certified, minimize, search_minimum
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
+from nearline.solvers._refusals import needs_gradient
 from nearline.solvers._solution import ConvergenceWarning, Solution
 from nearline.solvers._state import State, Status
 from nearline.solvers.block_newton import BlockNewton
@@ -9,7 +10,7 @@ from nearline.solvers.choice import RULES, SOLVERS, choose, others, preference
 from nearline.solvers.closed_form import ClosedForm, RidgeFactorization
 from nearline.solvers.coordinate_descent import CoordinateDescent
 from nearline.solvers.dual import DualCoordinateDescent
-from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent, needs_gradient
+from nearline.solvers.first_order import LBFGS, ConjugateGradient, GradientDescent
 from nearline.solvers.fista import Fista
 from nearline.solvers.interior_point import InteriorPoint
 from nearline.solvers.linear_program import LinearProgram

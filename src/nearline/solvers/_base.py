@@ -17,8 +17,7 @@ from nearline._records.kept import Whole, kept
 from nearline._records.refused import ParameterError
 from nearline.risk import KernelRisk, Objective, Risk
 from nearline.risk.params import Params
-from nearline.solvers._certifier import Certifier
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Certifier, Goal
 from nearline.solvers._solution import Solution
 from nearline.solvers._state import State, Status
 
@@ -114,7 +113,7 @@ def minimize(
     >>> [round(float(step.W[0, 0]), 3) for step in steps]
     [0.0, 0.333, 0.422, 0.507]
     """
-    from nearline.solvers._existence import has_minimizer, in_question
+    from nearline.solvers._existence import has_minimizer
     from nearline.solvers.kernel import search_kernel_minimum
     from nearline.solvers.resumable import Unfinished
 
@@ -134,7 +133,7 @@ def minimize(
     solution = search_minimum(risk, solver, start, **asked)
     if unfinished is not None:
         unfinished.done()
-    if not (in_question(risk) and (solution.status in ENDED or until == "max_iter")):
+    if not (risk.may_recede and (solution.status in ENDED or until == "max_iter")):
         return solution
     with single_threaded_blas:
         found = has_minimizer(risk, solution.params)

@@ -1,16 +1,61 @@
-"""When a fit is done: the certificate of what is delivered, asked for when it may be small, and the end of progress."""
+"""When a fit is done: how good it has to be, the certificate of what is delivered, and the end of progress."""
+
+import numbers
+import sys
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline.risk import Objective, Point
+from nearline._records.refused import ParameterError
+from nearline.risk import Objective, Point, ScoredPoint
 from nearline.risk.params import Params
-from nearline.solvers._delivery import canonical, delivered, rounded
-from nearline.solvers._goal import Goal
 from nearline.solvers._mean_gradient import with_mean_gradient
 from nearline.solvers._state import State, Status
 
+SCALES = ("risk", "null")
+ENDS = ("tol", "max_iter")
+TINY = sys.float_info.min
 ROUNDINGS = 3  # points good enough but for the rounding of their parameters that end a fit
+
+
+@dataclass(frozen=True)
+class Goal:
+    """P - D <= tol * unit, where the unit is the risk P itself or the null risk P(W = 0, best b).
+
+    The risk is the scale for a model: whatever alpha, its risk is right to tol and, with an L2 penalty, its weights are
+    off by at most |W - W*|^2 <= 2 tol P / alpha. Where rows are separable and alpha is small, the null risk is larger by
+    orders of magnitude: it is the scale for fits of which only the labels count.
+    """
+
+    tol: float
+    null: float | None = None  # the null risk where that is the unit
+    endless: bool = False  # whether iterations go on however good the fit is
+
+    @classmethod
+    def of(cls, risk: Objective, tol: Any, relative_to: Any, until: Any = "tol") -> "Goal":
+        """The goal as a user says it."""
+        if relative_to not in SCALES:
+            raise ParameterError(
+                "relative_to", relative_to, "'risk' (P - D <= tol P) or 'null' (P - D <= tol P(W = 0))"
+            )
+        if not (isinstance(tol, numbers.Real) and float(tol) > 0):
+            raise ParameterError("tol", tol, "> 0 (it is a relative duality gap)")
+        if until not in ENDS:
+            raise ParameterError(
+                "until", until, "'tol' (end at the tolerance) or 'max_iter' (go on beyond it)"
+            )
+        return cls(float(tol), risk.null_value if relative_to == "null" else None, until == "max_iter")
+
+    def unit(self, value: float) -> float:
+        """What the gap of a point with this risk is divided by; positive, so that a risk of 0 has a gap of 0."""
+        return max(value if self.null is None else self.null, TINY)
+
+    def allowed(self, value: float) -> float:
+        """The largest P - D that will do at a point with this risk."""
+        return self.tol * self.unit(value)
 
 
 class Certifier:
@@ -134,10 +179,7 @@ class Certifier:
 
     def _separated(self, point: Point) -> bool:
         """An iterate with all margins > 0 proves that an unpenalized logistic risk has no minimizer."""
-        risk = self.risk
-        if not risk.unpenalized or not risk.loss.own.endless or risk.specimen.ndim == 2:
-            return False
-        return risk.passes.smallest_margin(point.scores) > 0
+        return self.risk.may_recede and self.risk.passes.smallest_margin(point.scores) > 0
 
 
 class Progress:
@@ -156,3 +198,54 @@ class Progress:
             self.last = n_iter
             self.value, self.norm = min(self.value, point.value), min(self.norm, norm)
         return n_iter - self.last >= self.PATIENCE
+
+
+def delivered(risk: Objective, params: Params) -> Params:
+    """Parameters to hand out. What rounding takes from W x + b at the mean row, the bias gets back."""
+    params = canonical(risk, params)
+    if risk.precision == np.float64:
+        return params
+    W = params.W.astype(risk.precision).astype(np.float64)
+    b = params.b + (params.W - W) @ risk.passes.column_moments[0] if risk.bias else params.b
+    return Params.of(W, b.astype(risk.precision))
+
+
+def rounded(risk: Objective, point: Point, enough: float) -> Point:
+    """The point as it is delivered, in float64; if its risk is more than enough, with the bias chosen anew."""
+    exact = risk.exact
+    found: Point = exact.scored(delivered(risk, point.params))
+    if found.value <= enough or not risk.bias:
+        return found
+    better = exact.with_best_bias(found) if risk.loss.smooth else with_searched_bias(exact, found)
+    b = better.params.b.astype(risk.precision).astype(np.float64)
+    scores = exact.passes.shifted(better.scores, b - better.params.b)
+    shifted = ScoredPoint(exact, Params.of(found.params.W, b), scores)
+    return min(found, shifted, key=lambda one: one.value)
+
+
+def with_searched_bias(risk: Objective, point: Point) -> Point:
+    """The point with a better b for the same W, where slopes do not lead to it: the risk is convex in each b_c."""
+    from scipy.optimize import minimize_scalar
+
+    scores, b = point.scores, point.params.b
+    for unit in np.eye(risk.n_outputs):
+        total = partial(_moved_loss, risk, scores, unit)
+        step = float(minimize_scalar(total).x)
+        if total(step) < total(0.0):
+            scores, b = risk.passes.shifted(scores, step * unit), b + step * unit
+    return ScoredPoint(risk, Params.of(point.params.W, b), scores)
+
+
+def _moved_loss(risk: Objective, scores: Array, unit: Array, step: float) -> float:
+    return risk.passes.total_loss(risk.passes.shifted(scores, step * unit))
+
+
+def canonical(risk: Objective, params: Params) -> Params:
+    """The representative among equal solutions: joint losses do not see a shift of all scores alike."""
+    if not risk.loss.joint:
+        return params
+    params = params.copy()
+    params.b[:] -= params.b.mean()
+    if risk.unpenalized:
+        params.W[...] -= params.W.mean(axis=0)
+    return params

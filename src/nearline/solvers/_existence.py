@@ -17,7 +17,7 @@ from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.risk.passes.curvature import row_blocks
 from nearline.risk.passes.standard import standardized_rows
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 from nearline.solvers.kesler import TOLERANCE, Kesler, search
 from nearline.solvers.newton import Newton, NewtonState
 
@@ -26,11 +26,6 @@ MOST_WORK = 5e10  # multiplications for its Hessian
 LARGEST_PROGRAM = 2_000_000  # numbers in the linear program that decides where it fails
 REFINEMENTS = 6  # Newton steps towards the minimizer that the proof may take
 RANK = 1e-11  # eigenvalues of the Hessian below this share of the largest count as 0
-
-
-def in_question(risk: Risk) -> bool:
-    """Whether rows alone decide if there is a minimizer: losses that reach their least value at infinity only."""
-    return risk.unpenalized and risk.loss.own.endless and risk.specimen.ndim == 1
 
 
 def has_minimizer(risk: Risk, params: Params) -> bool | None:

@@ -1,8 +1,6 @@
 """One line search for all: strong Wolfe conditions on cached scores."""
 
-import numpy as np
-
-from nearline.risk import Line, Objective, Point
+from nearline.risk import Line
 
 
 def wolfe(line: Line, t: float = 1.0, *, decrease: float = 1e-4, slope_share: float = 0.9) -> float:
@@ -13,7 +11,7 @@ def wolfe(line: Line, t: float = 1.0, *, decrease: float = 1e-4, slope_share: fl
     value_0, slope_0 = line.point.value, line.slope()
     if not slope_0 < 0:
         return 0.0
-    noise = rounding(line.risk, line.point)
+    noise = line.risk.rounding(line.point)
     low, value_low, slope_low = 0.0, value_0, slope_0
     high: float | None = None
     value_high = slope_high = 0.0
@@ -37,17 +35,6 @@ def wolfe(line: Line, t: float = 1.0, *, decrease: float = 1e-4, slope_share: fl
             if abs(high - low) <= 1e-10 * max(high, 1e-300):
                 break
     return best
-
-
-def rounding(risk: Objective, point: Point) -> float:
-    """What values near a point may be off by; below it they cannot tell better from worse, and slopes decide alone.
-
-    There is the rounding of sums over n rows, that of losses near 0, which are differences of numbers of the size of the
-    null risk, and that of scores W x + b where W x and b are both large.
-    """
-    of_sums, of_rows = (1e-14, 2e-15) if point.scores.dtype.itemsize == 8 else (3e-8, 1e-9)
-    offset = float((np.abs(point.params.W) @ np.abs(risk.passes.column_moments[0])).max(initial=0.0))
-    return of_sums * abs(point.value) + of_rows * risk.null_value + 0.1 * of_sums * offset
 
 
 def _cubic(a: float, fa: float, da: float, b: float, fb: float, db: float) -> float:

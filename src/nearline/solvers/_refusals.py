@@ -6,6 +6,22 @@ from nearline.risk import Risk
 BY_SLACK = tuple(name for name, loss in LOSSES.items() if loss.own.slack is not None)
 
 
+def needs_gradient(risk: Risk, name: str) -> str | None:
+    """The one sentence by which gradient methods refuse."""
+    if risk.loss.refusal is not None:
+        return f"{risk.loss.refusal}."
+    if not risk.loss.smooth:
+        other = "'dual-coordinate-descent' (with an L2 penalty) or 'sgd'"
+        return f"Solver '{name}' needs a smooth loss and '{risk.loss.name}' has kinks: use {other}."
+    if not (risk.elastic or risk.regularizer.knows("gradient")):
+        other = "use 'fista'" if risk.regularizer.knows("prox") else "define it, or its prox for 'fista'"
+        return f"Solver '{name}' needs the gradient of a penalty and '{risk.regularizer.name}' defines none: {other}."
+    if not risk.smooth:
+        other = "'coordinate-descent' or 'fista'" if risk.elastic else "'fista'"
+        return f"Solver '{name}' needs a smooth penalty and '{risk.regularizer.name}' has kinks: use {other}."
+    return None
+
+
 def needs_elastic(risk: Risk, name: str) -> str | None:
     """Solvers that read l1 and l2 refuse all other penalties: they would minimize something else."""
     if risk.elastic:

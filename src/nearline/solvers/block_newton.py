@@ -6,12 +6,11 @@ from typing import ClassVar
 from nearline.risk import Point, Risk
 from nearline.risk.params import Params
 from nearline.solvers._base import Solver
+from nearline.solvers._certifier import Goal
 from nearline.solvers._conditioning import Coordinates
-from nearline.solvers._goal import Goal
-from nearline.solvers._line_search import rounding, wolfe
-from nearline.solvers._refusals import needs_elastic
+from nearline.solvers._line_search import wolfe
+from nearline.solvers._refusals import needs_elastic, needs_gradient
 from nearline.solvers._state import State
-from nearline.solvers.first_order import needs_gradient
 
 LARGEST_BLOCK = 4000  # rows of a class's block of the Hessian that is still worth forming
 
@@ -53,7 +52,7 @@ class BlockNewton(Solver):
 
     def step(self, risk: Risk, state: State) -> State:
         point = state.point
-        moved = risk.passes.newton_step(point, risk.bias, risk.l2, rounding(risk, point))
+        moved = risk.passes.newton_step(point, risk.bias, risk.l2, risk.rounding(point))
         assert moved is not None  # else the risk was refused
         if moved.good:
             state.point = moved.point

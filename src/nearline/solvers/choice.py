@@ -71,13 +71,13 @@ def preference(risk: Risk, relative_to: str = "risk") -> list[Solver]:
         return [SOLVERS[name] for name in _by_sums(risk)]
     # Rows as of words have no axes that stand out. There the sweeps over the dual are fastest, but for losses without
     # end (logistic) beside a bias: no row is ever done, and they must close in on it step by step.
-    wide = risk.sparse and risk.n_features > MOST_SPARSE_FEATURES
-    sweeps = wide and (not risk.bias or not risk.loss.own.endless)
-    ends = not (risk.loss.own.endless or risk.loss.joint)
+    wide, special = risk.sparse and risk.n_features > MOST_SPARSE_FEATURES, risk.loss.own
+    sweeps = wide and (not risk.bias or not special.endless)
+    ends = not (special.endless or risk.loss.joint)
     newton = ["block-newton"] * (_block_work(risk) <= LITTLE * (MORE if ends else 1.0))
     sweeps = sweeps or (ends and not risk.sparse and risk.n_rows <= TALL * risk.n_features)
     smooth = (
-        "closed-form",
+        *(["closed-form"] * special.least_squares),
         *newton,
         "row-space",
         *(["dual-coordinate-descent"] * sweeps),
@@ -86,7 +86,7 @@ def preference(risk: Risk, relative_to: str = "risk") -> list[Solver]:
     )
     kinks = ("dual-coordinate-descent", "coordinate-descent", "fista", "smoothing", "linear-program", "sgd")
     inside = SOLVERS["interior-point"]
-    if wide or relative_to == "null" or inside.refuses(risk) is not None:
+    if special.slack is None or wide or relative_to == "null" or inside.refuses(risk) is not None:
         return [SOLVERS[name] for name in smooth + kinks]
     # Sweeps are fastest under a large alpha, or to a coarse gap; as alpha falls they crawl, where linear systems cost
     # what they always do.

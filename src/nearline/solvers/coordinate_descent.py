@@ -10,7 +10,7 @@ from nearline.risk import Point, Risk
 from nearline.risk.params import Params
 from nearline.risk.passes.columns import ModelStep, QuadraticModel
 from nearline.solvers._base import Solver
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 from nearline.solvers._proximal import estimated_gap, inner, needs_smooth_loss
 from nearline.solvers._refusals import needs_elastic
 from nearline.solvers._state import State

@@ -8,31 +8,16 @@ from nearline._records.kept import OrNone, Whole, kept
 from nearline.risk import Point, Risk
 from nearline.risk.params import Params
 from nearline.solvers._base import Solver
+from nearline.solvers._certifier import Goal
 from nearline.solvers._conditioning import Coordinates
-from nearline.solvers._goal import Goal
 from nearline.solvers._groups import Groups
 from nearline.solvers._line_search import wolfe
 from nearline.solvers._memory import Memory
+from nearline.solvers._refusals import needs_gradient
 from nearline.solvers._state import State
 from nearline.solvers.step_size import KEPT_STEP, DecayingStep, as_step_size
 
 REFRESH = 25  # iterations after which scores are computed anew, not updated
-
-
-def needs_gradient(risk: Risk, name: str) -> str | None:
-    """The one sentence by which gradient methods refuse."""
-    if risk.loss.refusal is not None:
-        return f"{risk.loss.refusal}."
-    if not risk.loss.smooth:
-        other = "'dual-coordinate-descent' (with an L2 penalty) or 'sgd'"
-        return f"Solver '{name}' needs a smooth loss and '{risk.loss.name}' has kinks: use {other}."
-    if not (risk.elastic or risk.regularizer.knows("gradient")):
-        other = "use 'fista'" if risk.regularizer.knows("prox") else "define it, or its prox for 'fista'"
-        return f"Solver '{name}' needs the gradient of a penalty and '{risk.regularizer.name}' defines none: {other}."
-    if not risk.smooth:
-        other = "'coordinate-descent' or 'fista'" if risk.elastic else "'fista'"
-        return f"Solver '{name}' needs a smooth penalty and '{risk.regularizer.name}' has kinks: use {other}."
-    return None
 
 
 @dataclass

@@ -9,8 +9,7 @@ from nearline._arrays.design import Array
 from nearline.risk import Point, Risk
 from nearline.risk.params import Params
 from nearline.solvers._base import Solver
-from nearline.solvers._goal import Goal
-from nearline.solvers._line_search import rounding
+from nearline.solvers._certifier import Goal
 from nearline.solvers._proximal import estimated_gap, inner, needs_smooth_loss
 from nearline.solvers._refusals import needs_piece
 from nearline.solvers._state import State
@@ -120,7 +119,7 @@ def descend(risk: Risk, state: FistaState, ahead: Point) -> Point | None:
     pull = np.zeros_like(slope.W)
     risk.add_penalty_gradient(ahead.params.W, pull)
     slope.W[...] -= pull  # the prox meets all of the penalty
-    noise = rounding(risk, ahead)
+    noise = risk.rounding(ahead)
     state.L *= 0.9
     while state.L < 1e30:
         params = metric.proximal_step(risk, ahead.params, slope, state.L)

@@ -10,7 +10,7 @@ from nearline.losses import Slack, signs
 from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.solvers._base import Solver
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 from nearline.solvers._refusals import needs_elastic
 from nearline.solvers._state import State
 from nearline.solvers.smo import Problem, certificates, smo

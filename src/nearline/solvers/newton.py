@@ -12,13 +12,13 @@ from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.risk.passes import Passes
 from nearline.solvers._base import Solver
+from nearline.solvers._certifier import Goal
 from nearline.solvers._conditioning import Coordinates
-from nearline.solvers._goal import Goal
 from nearline.solvers._groups import Groups, dots, ratio
 from nearline.solvers._line_search import wolfe
-from nearline.solvers._refusals import needs_piece
+from nearline.solvers._refusals import needs_gradient, needs_piece
 from nearline.solvers._state import State
-from nearline.solvers.first_order import RayState, advance, needs_gradient
+from nearline.solvers.first_order import RayState, advance
 
 LARGEST_HESSIAN = 4000  # rows of a Hessian that is still worth forming
 FAR = 1e3  # means beyond so many deviations drown the Hessian in rounding: it is formed about the mean then

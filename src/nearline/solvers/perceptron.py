@@ -13,7 +13,7 @@ from nearline.losses import MulticlassPerceptron, PerceptronLoss, signs
 from nearline.risk import Point, Risk
 from nearline.risk.params import Params
 from nearline.solvers._base import Solver
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 from nearline.solvers._perceptron import PerceptronResult, Rule, least_cycles, no_longer_helps
 from nearline.solvers._state import State
 from nearline.solvers.step_size import KEPT_STEP, DecayingStep, as_step_size

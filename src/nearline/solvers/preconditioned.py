@@ -10,8 +10,8 @@ from nearline._records.kept import Whole, kept
 from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.solvers._axes import PrincipalAxes, principal_axes
+from nearline.solvers._certifier import Goal
 from nearline.solvers._conditioning import Coordinates
-from nearline.solvers._goal import Goal
 from nearline.solvers._groups import Groups
 from nearline.solvers._memory import Memory
 from nearline.solvers._preconditioner import Preconditioner, leading_size, precondition, row_mass

@@ -15,11 +15,10 @@ from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.risk.passes.row_basis import RowBasis
 from nearline.solvers._base import Solver
-from nearline.solvers._goal import Goal
-from nearline.solvers._refusals import needs_elastic
+from nearline.solvers._certifier import Goal
+from nearline.solvers._refusals import needs_elastic, needs_gradient
 from nearline.solvers._state import State
 from nearline.solvers.block_newton import BlockNewton
-from nearline.solvers.first_order import needs_gradient
 from nearline.solvers.newton import NewtonCG
 
 MOST_ROWS = 500  # whose systems are still small

@@ -8,7 +8,7 @@ import numpy as np
 from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.solvers._base import Solver, first_willing, minimize
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 from nearline.solvers._refusals import needs_elastic, proves_by_prox
 from nearline.solvers._state import State
 from nearline.solvers.coordinate_descent import CoordinateDescent

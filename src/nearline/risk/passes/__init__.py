@@ -7,8 +7,7 @@ in NumPy. Where rows are in blocks, :class:`BlockedPasses` adds up what such pas
 
 from nearline.risk.passes._base import NewtonStep, Passes
 from nearline.risk.passes.blocked import BlockedPasses
-from nearline.risk.passes.choice import passes_for
-from nearline.risk.passes.compiled import CompiledPasses
+from nearline.risk.passes.compiled import CompiledPasses, passes_for
 from nearline.risk.passes.exact import ExactPasses
 from nearline.risk.passes.generic import GenericPasses
 

@@ -12,7 +12,7 @@ from nearline._arrays.once import once
 from nearline.risk.params import Params
 from nearline.risk.passes._base import Passes
 from nearline.risk.passes._bias import BiasSums
-from nearline.risk.passes.choice import passes_for
+from nearline.risk.passes.compiled import passes_for
 from nearline.risk.passes.curvature import RowCurvature
 from nearline.risk.passes.recipes import Ahead, Duals, Moved, Product, Scores, Shifted, View
 

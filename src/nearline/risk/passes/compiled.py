@@ -15,6 +15,13 @@ from nearline.risk.passes._base import NewtonStep, Passes
 from nearline.risk.passes._bias import BiasSums
 from nearline.risk.passes._csc import Csc
 from nearline.risk.passes.curvature import RowCurvature
+from nearline.risk.passes.generic import GenericPasses
+
+
+def passes_for(X: Design, targets: Array, weights: Array, loss: Loss, n_outputs: int) -> Passes:
+    """The fastest passes for this loss and these targets."""
+    compiled = loss.compiled is not None and targets.ndim == 1
+    return (CompiledPasses if compiled else GenericPasses)(X, targets, weights, loss, n_outputs)
 
 
 @final

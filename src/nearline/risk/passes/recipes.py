@@ -20,7 +20,7 @@ from nearline._arrays.once import once
 from nearline.losses import Loss
 from nearline.risk.params import Params
 from nearline.risk.passes._base import Passes
-from nearline.risk.passes.choice import passes_for
+from nearline.risk.passes.compiled import passes_for
 from nearline.risk.passes.exact import ExactPasses
 
 _numbers, _here = count(), uuid4().hex  # keys are unique among all who send recipes

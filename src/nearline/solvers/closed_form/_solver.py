@@ -10,13 +10,12 @@ from nearline.losses import Squared
 from nearline.risk import Point, Risk
 from nearline.risk.params import Params
 from nearline.solvers._base import Solver
-from nearline.solvers._goal import Goal
-from nearline.solvers._refusals import needs_elastic
+from nearline.solvers._certifier import Goal
+from nearline.solvers._refusals import needs_elastic, needs_gradient
 from nearline.solvers._state import State
 from nearline.solvers.closed_form._centered import Centered
 from nearline.solvers.closed_form._moments import PositiveSystem
 from nearline.solvers.closed_form._ridge import LARGEST_FACTOR, RidgeFactorization
-from nearline.solvers.first_order import needs_gradient
 
 SOLVABLE = 1e-10  # reciprocal condition number down to which refinement makes a Cholesky solution exact
 REFINEMENTS = 3  # at most; each gains about as many digits as the factorization has

@@ -11,7 +11,7 @@ from nearline.losses import LOSSES
 from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.solvers._base import Solver
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 from nearline.solvers._refusals import needs_elastic
 from nearline.solvers._state import State
 from nearline.solvers.dual._center import adapt_sweeps, change_reach, most_sweeps, move_center, outer_gap

@@ -8,7 +8,7 @@ from nearline._arrays.design import Array
 from nearline.losses import signs
 from nearline.risk import Risk
 from nearline.risk.params import Params
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 from nearline.solvers._state import State
 from nearline.solvers.dual._geometry import Geometry
 

@@ -9,7 +9,7 @@ from nearline._arrays.design import Array
 from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.solvers._base import Solver
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 from nearline.solvers._refusals import needs_slack
 from nearline.solvers._state import State
 from nearline.solvers.interior_point._margins import Margins, Slacks

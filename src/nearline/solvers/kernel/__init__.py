@@ -10,7 +10,7 @@ from nearline._parallel.tiles import single_threaded_blas
 from nearline.risk import KernelRisk
 from nearline.risk.params import Params
 from nearline.solvers._base import UNFINISHED, Callback, Method, certified, check_asked, loop
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 from nearline.solvers._solution import Solution
 from nearline.solvers.kernel._base import KernelSolver
 from nearline.solvers.kernel._closed_form import KernelClosedForm

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from nearline.risk import KernelRisk
 from nearline.risk.params import Params
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 from nearline.solvers._state import State
 from nearline.solvers.gram_ridge import GramRidge
 from nearline.solvers.kernel._base import KernelSolver

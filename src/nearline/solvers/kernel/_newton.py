@@ -16,7 +16,7 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline.risk import KernelRisk
 from nearline.risk.params import Params
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 from nearline.solvers._state import State
 from nearline.solvers.kernel._base import KernelSolver
 

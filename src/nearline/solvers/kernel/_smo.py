@@ -11,7 +11,7 @@ from nearline.kernels.gram import Gram
 from nearline.losses import Slack, signs
 from nearline.risk import KernelRisk, ScoredPoint
 from nearline.risk.params import Params
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 from nearline.solvers._state import State
 from nearline.solvers.kernel._base import KernelSolver
 from nearline.solvers.smo import Certificate, Problem, certificates, smo, smo_by_parts

@@ -10,7 +10,7 @@ import numpy as np
 from nearline._arrays.design import Array
 from nearline.risk import KernelRisk
 from nearline.risk.params import Params
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 from nearline.solvers._solution import Solution
 from nearline.solvers._state import Status
 from nearline.solvers.kernel._smo import MOST_STEPS, KernelSMO, Rounds, two_class_problems

@@ -8,14 +8,15 @@ import numpy as np
 
 from nearline._arrays.design import Array, Design, as_design, contiguous
 from nearline._arrays.targets import checked_targets
+from nearline._records.habits import named
 from nearline._records.kept import Flag, OneOf, OrNone, Real, Whole, kept
 from nearline._records.refused import ParameterError, UnknownNameError
 from nearline.losses import LOSSES, Loss
 from nearline.regularizers import REGULARIZERS, Regularizer
-from nearline.risk import Risk, named
+from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.solvers._base import Solver
-from nearline.solvers._goal import Goal
+from nearline.solvers._certifier import Goal
 from nearline.solvers._mean_gradient import with_mean_gradient
 from nearline.solvers._state import State
 from nearline.solvers.sgd._batch import Batch

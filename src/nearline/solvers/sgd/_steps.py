@@ -6,10 +6,10 @@ import numpy as np
 
 from nearline._arrays.design import Array, Design, as_design, is_sparse
 from nearline._arrays.targets import checked_targets
+from nearline._records.habits import named
 from nearline._records.refused import ParameterError
 from nearline.losses import LOSSES, Loss
 from nearline.regularizers import REGULARIZERS, Regularizer
-from nearline.risk import named
 from nearline.risk.params import Params
 from nearline.solvers.sgd._pull import Pull
 
