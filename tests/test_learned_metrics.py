@@ -20,7 +20,7 @@ from nearline import (
     cross_validate,
     sweep,
 )
-from nearline.neighbors.mahalanobis import fingerprints
+from nearline.neighbors.mapped import fingerprints
 from nearline.selection.families import Fold
 from nearline.selection.families.neighbors import NearestNeighbors
 

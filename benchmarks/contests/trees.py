@@ -29,7 +29,7 @@ def both(kind: str, name: str, n: int, m: int, D: int) -> Outcome:
     """Seconds of what the rule chooses, and those of the tree and of the bounds; their answers must be the same."""
     from nearline.neighbors.exact import Dense
     from nearline.neighbors.metrics import METRICS, Lq
-    from nearline.neighbors.tree import Tree, tree_pays
+    from nearline.neighbors.tree import Tree
 
     metric = Lq(3) if name == "l3" else METRICS[name]
     X, Q = rows_of(kind, n, D, 1), rows_of(kind, m, D, 2)
@@ -37,7 +37,7 @@ def both(kind: str, name: str, n: int, m: int, D: int) -> Outcome:
     bounds, b = found(Dense, X, Q, metric)
     if not (np.array_equal(a.distances, b.distances) and np.array_equal(a.indices, b.indices)):
         raise AssertionError("answers differ")
-    chosen = "tree" if tree_pays(n, D, metric) else "bounds"
+    chosen = "tree" if metric.tree_pays(n, D) else "bounds"
     return Outcome(tree if chosen == "tree" else bounds, {"chosen": chosen, "tree": tree, "bounds": bounds})
 
 

@@ -59,7 +59,7 @@ class Classifier(TranslatesHabits, HoldsParametrized, ClassifierMixin, BaseEstim
         """X as CSR or C-contiguous float32/float64, targets as class numbers (sets ``classes_``), weights (n,)."""
         plain = is_plain(X) and are_plain_labels(y, len(X))
         if plain:
-            self._see(X)
+            see(self, X)
         else:
             X, y = validate_data(self, X, y, **self._wanted)
         self.classes_, targets = encoded(y, plain=plain)
@@ -94,10 +94,12 @@ class Classifier(TranslatesHabits, HoldsParametrized, ClassifierMixin, BaseEstim
         sparse = "csr" if self.accept_sparse else False
         return {"accept_sparse": sparse, "dtype": [np.float64, np.float32], "order": "C"}
 
-    def _see(self, X: Array) -> None:
-        """Remember what rows without names look like, as scikit-learn does."""
-        self.n_features_in_ = X.shape[1]
-        self.__dict__.pop("feature_names_in_", None)
+
+def see(model: Any, X: Array) -> Array:
+    """Remember what rows without names look like, as scikit-learn does."""
+    model.n_features_in_ = X.shape[1]
+    model.__dict__.pop("feature_names_in_", None)
+    return X
 
 
 def by_blocks(method: Method) -> Method:

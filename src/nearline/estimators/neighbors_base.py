@@ -29,7 +29,7 @@ from nearline._records.refused import ParameterError
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.blocked import BlockedIndex, Weighed
 from nearline.neighbors.index import ALGORITHMS, Index, check_k
-from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
+from nearline.neighbors.mapped import refuse_seen, seen_elsewhere
 from nearline.neighbors.metrics import NO_ROWS, Metric, as_metric
 
 # What the index takes as it is.
@@ -103,7 +103,7 @@ class NeighborsModel(TranslatesHabits, HoldsParametrized, BaseEstimator, ABC):
         metric = as_metric(self.metric)
         if self._rows is not None:
             X = X[kept][:, kept] if metric.given else X[kept]
-        self._elsewhere = seen_elsewhere(metric, X)
+        self._elsewhere = seen_elsewhere(metric, X) if len(metric.learned_from) else NO_ROWS
         metric = metric.fit(X, None if labels is None else labels[kept], weights[kept])
         self.index_ = Index(X, metric, algorithm=self.algorithm)
         self.n_samples_fit_ = len(weights)
@@ -137,7 +137,8 @@ class NeighborsModel(TranslatesHabits, HoldsParametrized, BaseEstimator, ABC):
         check_is_fitted(self)
         if not self._is_plain(X):
             X = validate_data(self, X, reset=False, **ROWS)
-        refuse_seen(self._elsewhere, X)
+        if len(self._elsewhere):
+            refuse_seen(self._elsewhere, X)
         return self._columns(X)
 
     def _is_plain(self, X: Any) -> bool:

@@ -14,7 +14,7 @@ from nearline.neighbors.exact import Dense, at_a_time
 from nearline.neighbors.graph import Graph
 from nearline.neighbors.lists import Found
 from nearline.neighbors.metric import Metric
-from nearline.neighbors.tree import Tree, tree_pays
+from nearline.neighbors.tree import Tree
 from nearline.neighbors.wanted import Wanted, begin, finish
 
 ALGORITHMS = ("auto", "exact", "tree")
@@ -115,7 +115,7 @@ def choose_backend(X: Any, metric: Metric, algorithm: Any, memory: int) -> Backe
         return Tree(np.ascontiguousarray(metric.rows(X)), metric, memory)
     rows: Array = np.ascontiguousarray(metric.rows(X))
     n, D = rows.shape
-    if algorithm == "auto" and 8 * n * (D + 3) <= memory and tree_pays(n, D, metric):
+    if algorithm == "auto" and 8 * n * (D + 3) <= memory and metric.tree_pays(n, D):
         return Tree(rows, metric, memory)
     return Dense(rows, metric, memory)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline._records.refused import UnknownNameError
+from nearline._records.habits import named
 from nearline.neighbors.lists import Neighbors
 from nearline.neighbors.metric import Metric
 from nearline.neighbors.weights import VoteWeights
@@ -235,8 +235,4 @@ def _weighted(found: Neighbors, k: int, boundary: Boundary, s: Array) -> tuple[A
 
 def as_boundary(boundary: Any) -> Boundary:
     """A boundary rule by name."""
-    if isinstance(boundary, Boundary):
-        return boundary
-    if isinstance(boundary, str) and boundary in BOUNDARIES:
-        return BOUNDARIES[boundary]
-    raise UnknownNameError("boundary", boundary, BOUNDARIES)
+    return named(boundary, BOUNDARIES, Boundary, "boundary")

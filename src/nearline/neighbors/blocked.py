@@ -10,10 +10,10 @@ import numpy as np
 
 from nearline._arrays.blocks import Block, Blocks
 from nearline._arrays.design import Array
-from nearline.neighbors.checks import as_rows, check_k
 from nearline.neighbors.index import MEMORY, Index
 from nearline.neighbors.lists import Neighbors, Ragged
 from nearline.neighbors.metrics import Metric, as_metric
+from nearline.neighbors.wanted import as_rows, check_k
 
 LAST = np.iinfo(np.int64).max
 

@@ -15,7 +15,7 @@ from nearline.neighbors.backend import Backend
 from nearline.neighbors.exact import Dense
 from nearline.neighbors.graph_files import check_links, check_parts, faiss_library, stored_rows
 from nearline.neighbors.lists import Found, Ragged
-from nearline.neighbors.mahalanobis import fingerprints
+from nearline.neighbors.mapped import fingerprints
 from nearline.neighbors.metrics import METRIC_TYPES, Metric
 from nearline.neighbors.wanted import NO_GROUPS, NO_SIZES, Wanted, begin, finish, sizes_of
 

@@ -14,10 +14,9 @@ from nearline._records.refused import ParameterError
 from nearline.neighbors.approximate import Approximate
 from nearline.neighbors.backend import Backend
 from nearline.neighbors.backends import ALGORITHMS, choose_backend
-from nearline.neighbors.checks import as_rows, check_k, check_memory
 from nearline.neighbors.lists import ALL_TIES, Found, Neighbors
 from nearline.neighbors.metrics import Metric, as_metric
-from nearline.neighbors.wanted import NO_GROUPS, Wanted
+from nearline.neighbors.wanted import NO_GROUPS, Wanted, as_rows, check_k, check_memory
 
 MEMORY = 256 * 2**20  # bytes beyond the data
 FIRST = 1024  # queries after which it is known how many ties to expect

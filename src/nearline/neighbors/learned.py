@@ -6,17 +6,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from nearline import _core
-from nearline._arrays.design import Array, admitted, is_sparse
+from nearline._arrays.design import Array, is_sparse
 from nearline._records.kept import Flag, Named, Numbers, OneOf, OrNone, Real, Whole, kept, require
 from nearline.losses.embedding import EmbeddingLoss, as_embedding_loss
-from nearline.neighbors.choice import VANISHING_SQUARES
-from nearline.neighbors.embeddings import Embedding, Mapped
 from nearline.neighbors.learning.learner import Recipe, learn
 from nearline.neighbors.learning.maps import LinearMap
 from nearline.neighbors.learning.starts import STARTS
 from nearline.neighbors.lengths import Euclidean
-from nearline.neighbors.mahalanobis import in_any_precision
-from nearline.neighbors.metric import NO_ROWS, Metric
+from nearline.neighbors.mapped import MappedMetric, dense_rows, in_any_precision
+from nearline.neighbors.metric import Metric
 
 
 def _fits(metric: "Learned") -> None:
@@ -36,7 +34,7 @@ def _fits(metric: "Learned") -> None:
     links=_fits,
 )
 @dataclass(frozen=True)
-class Learned(Metric):
+class Learned(MappedMetric):
     """|A (x - q)|, A (d, D) learned by descent on an embedding loss of the training rows: a Mahalanobis distance of rank d.
 
     Models, ``sweep`` and contests learn it from the training rows of each fold. Part of these are held out, in turn where
@@ -67,9 +65,6 @@ class Learned(Metric):
 
     name: ClassVar[str] = "learned"
     core: ClassVar[_core.Metric | None] = _core.Metric.mahalanobis
-    on_sparse: ClassVar[bool] = False
-    maps: ClassVar[bool] = True
-    in_tree: ClassVar[bool] = True
     loss: Any
     dim: int | None = None
     start: str = "auto"
@@ -93,10 +88,6 @@ class Learned(Metric):
     def learns(self) -> bool:
         return self.matrix is None
 
-    @property
-    def learned_from(self) -> Array:
-        return NO_ROWS if self.learned is None else self.learned
-
     def fit(self, X: Any, y: Any = None, weights: Array | None = None) -> Metric:
         """The metric with a map, from training rows and their classes; L2 where that is no worse."""
         if not self.learns:
@@ -106,7 +97,7 @@ class Learned(Metric):
                 f"Learned({self.loss!r}) learns from the classes of the rows, but there are no labels: give labels to its "
                 "fit(X, y), or take Mahalanobis('total')."
             )
-        X = np.asarray(admitted(X).toarray() if is_sparse(X) else X, dtype=np.float64)
+        X = dense_rows(X)
         codes = check_learnable(X, np.asarray(y), self.dim)
         recipe = Recipe(
             as_embedding_loss(self.loss),
@@ -125,13 +116,6 @@ class Learned(Metric):
     @property
     def map(self) -> Array:
         return np.empty((0, 0)) if self.matrix is None else self.matrix
-
-    def embedding(self, X: Array) -> Embedding | None:
-        return Mapped(self.map)
-
-    @property
-    def vanishing(self) -> float:
-        return VANISHING_SQUARES
 
     def rows(self, X: Any) -> Any:
         n_features = self.map.shape[1]
@@ -152,10 +136,7 @@ class Learned(Metric):
 
     @classmethod
     def from_parts(cls, parts: dict[str, Any]) -> Self:
-        matrix = parts["matrix"]
-        if matrix.dtype != np.float64 or matrix.ndim != 2 or not np.isfinite(matrix).all():
-            raise ValueError(f"matrix is of type {matrix.dtype} and shape {matrix.shape}, or has no numbers")
-        return cls("nca", matrix=np.ascontiguousarray(matrix))
+        return cls("nca", matrix=np.ascontiguousarray(cls._kept_matrix(parts)))
 
     def _identity(self) -> tuple[Any, ...]:
         A = b"" if self.matrix is None else self.matrix.tobytes()

@@ -6,13 +6,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from nearline import _core
-from nearline._arrays.design import Array, admitted, is_sparse
+from nearline._arrays.design import Array, is_sparse
 from nearline._arrays.once import once
 from nearline._records.kept import Numbers, OrNone, Plain, Real, kept, require
 from nearline._records.refused import ParameterError
-from nearline.neighbors.choice import VANISHING_SQUARES
-from nearline.neighbors.embeddings import Embedding, Mapped
-from nearline.neighbors.metric import NO_ROWS, Metric
+from nearline.neighbors.mapped import MappedMetric, dense_rows, in_any_precision
 
 SHRINKAGE = 1e-6
 RULES = ("within", "total")
@@ -34,7 +32,7 @@ def _rooted(metric: "Mahalanobis") -> None:
     links=_rooted,
 )
 @dataclass(frozen=True)
-class Mahalanobis(Metric):
+class Mahalanobis(MappedMetric):
     """sqrt((x - q)^T M (x - q)) for a symmetric positive semi-definite M (D, D): |A (x - q)| where M = A^T A.
 
     Rows are subtracted before they are mapped, so that an offset of all of them costs no digits. Rows of A are
@@ -58,9 +56,6 @@ class Mahalanobis(Metric):
 
     name: ClassVar[str] = "mahalanobis"
     core: ClassVar[_core.Metric | None] = _core.Metric.mahalanobis
-    on_sparse: ClassVar[bool] = False
-    maps: ClassVar[bool] = True
-    in_tree: ClassVar[bool] = True
     matrix: Any
     shrinkage: float | None = None
     learned: Array | None = field(
@@ -77,10 +72,6 @@ class Mahalanobis(Metric):
     def learns(self) -> bool:
         return isinstance(self.matrix, str)
 
-    @property
-    def learned_from(self) -> Array:
-        return NO_ROWS if self.learned is None else self.learned
-
     @classmethod
     def learn(cls, X: Any, y: Any = None, shrinkage: float = SHRINKAGE) -> "Mahalanobis":
         """Inverse covariance of the rows, within classes where y is given; shrunk towards a multiple of I."""
@@ -95,7 +86,7 @@ class Mahalanobis(Metric):
                 "Mahalanobis('within') learns from the classes of the rows, but there are no labels: take "
                 "Mahalanobis('total'), or give labels to its fit(X, y)."
             )
-        X = np.asarray(admitted(X).toarray() if is_sparse(X) else X, dtype=np.float64)
+        X = dense_rows(X)
         codes = np.zeros(len(X), dtype=int)
         if self.matrix == "within":
             codes = np.unique(np.asarray(y), return_inverse=True)[1]
@@ -105,22 +96,12 @@ class Mahalanobis(Metric):
         M = np.linalg.inv((1.0 - share) * S + share * (scale or 1.0) * np.eye(len(S)))
         return replace(self, matrix=0.5 * (M + M.T), shrinkage=None, learned=in_any_precision(X))
 
-    def embedding(self, X: Array) -> Embedding | None:
-        return Mapped(self.map)
-
-    @property
-    def vanishing(self) -> float:
-        return VANISHING_SQUARES
-
     def parts(self) -> dict[str, Any]:
         return {"matrix": np.asarray(self.matrix, dtype=np.float64)}
 
     @classmethod
     def from_parts(cls, parts: dict[str, Any]) -> Self:
-        matrix = parts["matrix"]
-        if matrix.dtype != np.float64 or matrix.ndim != 2 or not np.isfinite(matrix).all():
-            raise ValueError(f"matrix is of type {matrix.dtype} and shape {matrix.shape}, or has no numbers")
-        return cls(matrix)
+        return cls(cls._kept_matrix(parts))
 
     @once
     def _root(self) -> Array:
@@ -198,43 +179,3 @@ def covariance(X: Array, codes: Array, weights: Array) -> Array:
     total = float(weights.sum())
     freedom = total - len(counted)
     return np.asarray((Z * weights[:, None]).T @ Z / (freedom if freedom > 0 else total))
-
-
-def fingerprints(X: Any) -> Array:
-    """A number of 64 bits for each row (n,), the same for equal rows, whatever their type or place."""
-    X = X.toarray() if is_sparse(X) else np.asarray(X)
-    out = np.zeros(len(X), dtype=np.uint64)
-    keys = np.random.default_rng(0).integers(2**63, size=(2, X.shape[1]), dtype=np.uint64) | np.uint64(1)
-    for start in range(0, len(X), 4096):  # so that no second copy of all rows is made
-        part = slice(start, start + 4096)
-        bits = (X[part].astype(np.float64) + 0.0).view(np.uint64)  # -0 is 0
-        with np.errstate(over="ignore"):
-            mixed = (bits ^ (bits >> np.uint64(29))) * keys[0] + keys[1]
-            mixed = (mixed ^ (mixed >> np.uint64(32))) * keys[1]
-            out[part] = (mixed ^ (mixed >> np.uint64(29))).sum(axis=1, dtype=np.uint64)
-    return out
-
-
-def in_any_precision(X: Any) -> Array:
-    """Fingerprints of rows as they are, and as they are once they have been rounded to float32."""
-    with np.errstate(over="ignore"):
-        return np.union1d(fingerprints(X), fingerprints(X.astype(np.float32)))
-
-
-def seen_elsewhere(metric: Metric, X: Any) -> Array:
-    """Fingerprints of the rows that a metric was learned from, but for those of X."""
-    learned = metric.learned_from
-    return np.setdiff1d(learned, in_any_precision(X)) if len(learned) else learned
-
-
-def refuse_seen(elsewhere: Array, Q: Any) -> None:
-    """Refuse to answer for rows that the metric was learned from, though the model itself has not seen them."""
-    if not len(elsewhere):
-        return
-    known = np.isin(fingerprints(Q), elsewhere)
-    if known.any():
-        raise ValueError(
-            f"The metric was learned from {np.count_nonzero(known)} of these {len(known)} rows, which the model itself has "
-            "not seen: scores on them would be too good. Give the unfitted metric, such as metric=Mahalanobis('within'), "
-            "which every fold learns for itself, or, if that is what you want, its matrix: Mahalanobis(metric.matrix)."
-        )

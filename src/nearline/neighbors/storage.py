@@ -78,8 +78,8 @@ def _about(arrays: dict[str, Array]) -> dict[str, Any] | None:
 
 
 def _index_of(about: dict[str, Any], arrays: dict[str, Array]) -> "Index":
-    from nearline.neighbors.checks import as_rows, check_memory
     from nearline.neighbors.index import Index
+    from nearline.neighbors.wanted import as_rows, check_memory
 
     X, metric, algorithm = _rows_of(arrays), _metric_of(about, arrays), _algorithm_of(about["algorithm"])
     if not isinstance(algorithm, Approximate):

@@ -24,14 +24,6 @@ TINY, LEAST = 1e-320, -640.0  # least last distance whose logarithm is taken, of
 MARGIN = 1e-9  # relative; what rounding does to the tree's distances is far less (about 1e-14)
 
 
-def tree_pays(n: int, D: int, metric: Metric) -> bool:
-    """Whether the tree is expected to beat exact search, build included (measured by python -m benchmarks tree).
-
-    With 10,000 queries it is 1.5 to 12 times as fast for D = 1 to 3, about as fast for 4, and slower from 6 on.
-    """
-    return metric.in_tree and D <= 3 and n >= metric.rows_of_tree
-
-
 class Tree(Backend):
     """Dense rows in a k-d tree.
 

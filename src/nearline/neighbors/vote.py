@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.habits import named
 from nearline._records.kept import Numbers, OneOf, OrNone, Whole, kept, require
-from nearline._records.refused import UnknownNameError
 from nearline.neighbors.ballots import ROUNDING, Ballots, Boundary, as_boundary, ballots
 from nearline.neighbors.index import Index
 from nearline.neighbors.lists import Neighbors
@@ -231,8 +231,4 @@ def voters(
 
 def as_ties(ties: Any) -> Ties:
     """A rule for ties of votes by name."""
-    if isinstance(ties, Ties):
-        return ties
-    if isinstance(ties, str) and ties in TIES:
-        return TIES[ties]
-    raise UnknownNameError("ties", ties, TIES)
+    return named(ties, TIES, Ties, "ties")

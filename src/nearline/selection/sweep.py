@@ -24,7 +24,7 @@ from nearline.neighbors.ballots import as_boundary
 from nearline.neighbors.blocked import BlockedIndex
 from nearline.neighbors.index import Index
 from nearline.neighbors.lists import Neighbors
-from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
+from nearline.neighbors.mapped import refuse_seen, seen_elsewhere
 from nearline.neighbors.metrics import Metric, as_metric
 from nearline.neighbors.vote import Electorate, Prior, Vote, as_ties
 from nearline.neighbors.weights import as_weights

@@ -10,7 +10,7 @@ import numpy as np
 from nearline._arrays.design import Array, is_sparse
 from nearline.estimators import KNeighborsClassifier
 from nearline.neighbors.index import Index
-from nearline.neighbors.mahalanobis import refuse_seen, seen_elsewhere
+from nearline.neighbors.mapped import refuse_seen, seen_elsewhere
 from nearline.neighbors.metrics import as_metric
 from nearline.neighbors.vote import Decision, Electorate, Vote, voters
 from nearline.predictions import Known, Predictions
