@@ -98,7 +98,7 @@ def _guarded(work: Callable[[], int], *, debug: bool) -> int:
         if debug or isinstance(error, (SystemExit, GeneratorExit)):
             raise
         said = f"{type(error).__name__}: {_first_line(error)}"
-        print(f"nearline: this went wrong unexpectedly ({said}). --debug shows where.", file=sys.stderr)
+        print(f"nearline: unexpected error ({said}). --debug shows where.", file=sys.stderr)
         return FAILED
 
 

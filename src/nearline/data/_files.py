@@ -49,10 +49,10 @@ def _zip(path: Path) -> Any:
             name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")
         ]
         if "[Content_Types].xml" in names:
-            raise DataError(f"{path} is an Excel or Word file: save its table as CSV.")
+            raise DataError(f"{path} is an Excel or Word file", "save its table as CSV")
         if len(names) != 1:
             raise DataError(
-                f"{path} is an archive of {many(len(names), 'file')}: unpack it and name one of them."
+                f"{path} is an archive of {many(len(names), 'file')}", "unpack it and name one of them"
             )
         return archive.open(names[0])
 
@@ -83,7 +83,8 @@ class _Unpacked(io.RawIOBase):
         if self.count > self.most:
             raise DataError(
                 f"{self.path} unpacks to more than {self.most >> 20:,} MB, {MOST_EXPANDED} times its size or more, as "
-                "files do that are made to fill a memory: unpack it first if you trust it."
+                "files do that are made to fill a memory",
+                "unpack it first if you trust it",
             )
         return len(data)
 
@@ -105,14 +106,14 @@ def readable(path: Path) -> Iterator[None]:
     except FileNotFoundError as error:
         raise DataError(f"There is no file {path}{_nearest(path)}.") from error
     except IsADirectoryError as error:
-        raise DataError(f"{path} is a folder, not a file: name a file in it.") from error
+        raise DataError(f"{path} is a folder, not a file", "name a file in it") from error
     except MemoryError as error:
         raise _too_large(path) from error
     except PermissionError as error:
-        raise DataError(f"{path} may not be read: ask for permission, or copy the file.") from error
+        raise DataError(f"{path} may not be read", "ask for permission, or copy the file") from error
     except (*BROKEN, OSError) as error:
         if isinstance(error, OSError) and error.errno == errno.ELOOP:
-            raise DataError(f"{path} is a link that leads back to itself: name the file.") from error
+            raise DataError(f"{path} is a link that leads back to itself", "name the file") from error
         said = str(error) or type(error).__name__
         raise DataError(f"{path} is damaged or incomplete ({said}): get the file again.") from error
 
@@ -128,11 +129,11 @@ def sound(path: Path) -> Iterator[None]:
         if type(error).__name__ != "PanicException":  # of Rust, and not even an Exception
             raise
         said = (str(error).splitlines() or [""])[0][:200]
-        raise DataError(f"{path} is damaged ({said}): write it again.") from error
+        raise DataError(f"{path} is damaged ({said})", "write it again") from error
 
 
 def _too_large(path: Path) -> DataError:
-    return DataError(f"{path} does not fit into memory: take fewer rows or columns.")
+    return DataError(f"{path} does not fit into memory", "take fewer rows or columns")
 
 
 def _nearest(path: Path) -> str:
@@ -152,7 +153,7 @@ def check_regular(path: Path) -> None:
         mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise DataError(
-            f"{path} is a pipe, socket or device, which cannot be read twice: save its content to a file."
+            f"{path} is a pipe, socket or device, which cannot be read twice", "save its content to a file"
         )
 
 
@@ -171,7 +172,7 @@ def opened(path: Path) -> Any:
             return io.BufferedReader(_Unpacked(opener(path), path), 1 << 16)
     for magic, what in FOREIGN.items():
         if start.startswith(magic):
-            raise DataError(f"{path} is {what}, not a table or text: save the data as CSV.")
+            raise DataError(f"{path} is {what}, not a table or text", "save the data as CSV")
     return path.open("rb")
 
 

@@ -83,7 +83,9 @@ class Frame:
     def _checked(self, y: Array, request: Request, notes: list[str]) -> tuple[Array, list[str]]:
         if not len(y) and not request.part:
             raise DataError(
-                f"No row of {self.path} has a label in {request.target!r}: choose another target."
+                f"No row of {self.path} has a label in {request.target!r}",
+                "choose another target",
+                columns=[str(request.target)],
             )
         y, changed = matched(y, request.like.classes, self.path)
         return y, [*notes, *changed, *oddities(y)]
@@ -151,7 +153,8 @@ class Frame:
     def _refuse(self, lacking: Sequence[str], names: list[str]) -> None:
         raise DataError(
             f"{self.path} lacks {len(lacking):,} of the wanted columns: {listed(lacking, 5)}."
-            f"{did_you_mean(lacking[0], names)} It has {listed(names)}."
+            f"{did_you_mean(lacking[0], names)} It has {listed(names)}.",
+            columns=lacking,
         )
 
 

@@ -40,7 +40,8 @@ def place_of(target: str | int, names: Sequence[str], path: Path) -> int:
     if number and abs(number) <= len(names):
         return number - 1 if number > 0 else len(names) + number
     raise DataError(
-        f"{path} has no column {target!r}.{did_you_mean(text, names)} It has {many(len(names), 'column')}: {listed(names)}."
+        f"{path} has no column {target!r}.{did_you_mean(text, names)} It has {many(len(names), 'column')}: {listed(names)}.",
+        columns=[text],
     )
 
 
@@ -140,8 +141,8 @@ def brought(labels: Any, rows: int, path: Path) -> tuple[Array, Array, str | Non
         )
     if values.ndim != 1 or len(values) != rows:
         raise DataError(
-            f"{name or 'labels'} has {many(len(values) if values.ndim else 0, 'label')} and {path} has {many(rows, 'row')}: "
-            "give one label for each row, in the same order."
+            f"{name or 'labels'} has {many(len(values) if values.ndim else 0, 'label')} and {path} has {many(rows, 'row')}",
+            "give one label for each row, in the same order",
         )
     return *present(values), name
 

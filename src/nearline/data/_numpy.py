@@ -99,7 +99,8 @@ def _check_sizes(members: ZipFile, path: Path) -> None:
     if total > max(FREELY_UNPACKED, MOST_EXPANDED * path.stat().st_size):
         raise DataError(
             f"{path} unpacks to {total >> 20:,} MB, more than {MOST_EXPANDED} times its size, as files do that are made "
-            "to fill a memory: save it with np.savez, unpacked, if you trust it."
+            "to fill a memory",
+            "save it with np.savez, unpacked, if you trust it",
         )
     for member in members.infolist():
         if not member.filename.endswith(".npy"):
@@ -127,11 +128,11 @@ def _layout(stream: Any, path: Path) -> tuple[tuple[int, ...], bool, Any]:
         (2, 0): np.lib.format.read_array_header_2_0,
     }.get(version)
     if read is None:  # names of fields in UTF-8: no array of numbers
-        raise DataError(f"{path} has an array with named fields: save plain numbers.")
+        raise DataError(f"{path} has an array with named fields", "save plain numbers")
     shape, fortran, dtype = read(stream)
     if dtype.hasobject:
         raise DataError(
-            f"{path} holds Python objects, which are not read as they may run code: save plain numbers."
+            f"{path} holds Python objects, which are not read as they may run code", "save plain numbers"
         )
     return shape, fortran, dtype
 
@@ -157,4 +158,4 @@ def _sound(path: Path) -> Iterator[None]:
 def _refused(path: Path, said: str) -> DataError:
     first = " ".join(said.split())[:200]
     how = "np.savez" if path.suffix == ".npz" else "np.save"
-    return DataError(f"{path} is not a NumPy file, or damaged ({first}): save it again with {how}.")
+    return DataError(f"{path} is not a NumPy file, or damaged ({first})", f"save it again with {how}")

@@ -88,7 +88,8 @@ def _check_closed(found: list[list[str]], dialect: Dialect) -> None:
         if 2 * alike > len(taken):
             raise DataError(
                 f"A quote opens in record {number:,} and takes {len(taken):,} lines, most of which look like rows, "
-                "for one field: close the quote, or take it out."
+                "for one field",
+                "close the quote, or take it out",
             )
 
 

@@ -173,7 +173,7 @@ def format_of(path: Path, name: str | None, request: Request) -> Format:
         found = [format for format in FORMATS if format.name.casefold() == name.casefold()]
         if not found:
             raise DataError(
-                f"There is no format {name!r}: choose among {', '.join(f.name for f in FORMATS)}."
+                f"There is no format {name!r}", f"choose among {', '.join(f.name for f in FORMATS)}"
             )
         return found[0]
     if path.is_file() and not first_bytes(path):

@@ -54,7 +54,7 @@ def decoded(data: bytes, path: Path, encoding: str | None = None, *, whole: bool
     try:
         text = codecs.getincrementaldecoder(name)().decode(data, final=whole)
     except LookupError as error:
-        raise DataError(f"There is no encoding {name!r}: try 'utf-8', 'utf-16' or 'latin-1'.") from error
+        raise DataError(f"There is no encoding {name!r}", "try 'utf-8', 'utf-16' or 'latin-1'") from error
     except UnicodeDecodeError as error:
         raise DataError(
             f"{path} is not in {name}: byte {error.start:,} is {data[error.start]:#x}."
@@ -62,8 +62,8 @@ def decoded(data: bytes, path: Path, encoding: str | None = None, *, whole: bool
     odd = len(CONTROL.findall(text[:SAMPLE]))
     if odd * 100 > min(len(text), SAMPLE) or "\x00" in text[:SAMPLE]:
         raise DataError(
-            f"{path} is not text (it has zero bytes or other control characters) nor of another format that is known: "
-            "convert it to CSV, Parquet, JSON lines, LIBSVM, .npy or .npz."
+            f"{path} is not text (it has zero bytes or other control characters) nor of another format that is known",
+            "convert it to CSV, Parquet, JSON lines, LIBSVM, .npy or .npz",
         )
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -89,8 +89,8 @@ def check_lines(text: AnyStr, path: Path, end_of_line: AnyStr) -> None:
 
 def _too_long(path: Path, number: int) -> DataError:
     return DataError(
-        f"Line {number:,} of {path} has more than {MOST_LINE:,} characters, which no row of a table has: "
-        "save one row a line, or arrays as .npy."
+        f"Line {number:,} of {path} has more than {MOST_LINE:,} characters, which no row of a table has",
+        "save one row a line, or arrays as .npy",
     )
 
 
@@ -124,6 +124,6 @@ def _safe(lines: io.TextIOWrapper, path: Path) -> Iterator[str]:
                 yield line
     except UnicodeDecodeError as error:
         raise DataError(
-            f"{path} is not in {error.encoding} throughout (byte {error.object[error.start]:#x}): "
-            "pass encoding='latin-1' or the one it is in."
+            f"{path} is not in {error.encoding} throughout (byte {error.object[error.start]:#x})",
+            "pass encoding='latin-1' or the one it is in",
         ) from error

@@ -214,8 +214,8 @@ def _sparse(
     check_width(len(attributes), path)
     if len(attributes) * len(rows) > MOST_CELLS:
         raise DataError(
-            f"{path} has {len(rows):,} sparse rows of {len(attributes):,} columns with categories, too many to fill up: take "
-            "fewer rows or columns."
+            f"{path} has {len(rows):,} sparse rows of {len(attributes):,} columns with categories, too many to fill up",
+            "take fewer rows or columns",
         )
     first = [a.categories[0] if a.categories else "0" if a.type == "number" else None for a in attributes]
     filled = [[own.get(j, value) for j, value in enumerate(first)] for own in pairs]
@@ -266,7 +266,7 @@ def _matrix(
         shape=(len(pairs), width),
     )
     if not np.isfinite(X.data).all():
-        raise DataError(f"{path} has missing or infinite values in sparse rows: fill them in.")
+        raise DataError(f"{path} has missing or infinite values in sparse rows", "fill them in")
     details = {"encoding": encoding, "rows": "sparse"}
     unlabeled = Rows(path, name, X, shape=(width,), details=details)
     if place is None:

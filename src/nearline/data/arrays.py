@@ -74,8 +74,9 @@ class IdxFile(Format):
         values = idx_array(path)
         if values.ndim < 2:
             raise DataError(
-                f"{path} has {many(len(values), 'number')} and no rows, as files of labels do: name the file of images "
-                f"(...-images-idx3-ubyte), whose labels are found beside it or given by {worded('labels=', '--labels')}."
+                f"{path} has {many(len(values), 'number')} and no rows, as files of labels do",
+                "name the file of images "
+                f"(...-images-idx3-ubyte), whose labels are found beside it or given by {worded('labels=', '--labels')}",
             )
         beside = labels_beside(path) if request.target is None and request.labels is None else None
         y = None if beside is None else idx_array(beside)
@@ -101,7 +102,8 @@ def _archived(arrays: dict[str, Array], path: Path, request: Request) -> Table:
     y = None if found is None else arrays[found]
     if y is not None and y.shape != arrays[name].shape[:1]:
         raise DataError(
-            f"In {path}, {found!r} has shape {y.shape} and {name!r} {arrays[name].shape}: give one label a row."
+            f"In {path}, {found!r} has shape {y.shape} and {name!r} {arrays[name].shape}",
+            "give one label a row",
         )
     column = str(target) in ("first", "last") or str(target).lstrip("+-").isdigit()
     if target is not None and found is None and not (column and arrays[name].ndim == 2):
@@ -127,8 +129,8 @@ def _rows_name(arrays: dict[str, Array], path: Path, request: Request) -> str:
     wide = [name for name, values in arrays.items() if values.ndim >= 2]
     if len(wide) != 1:
         raise DataError(
-            f"{path} has no array called 'X': name that of the rows by {worded('columns=', '--columns')}, "
-            f"among {_shapes(arrays)}."
+            f"{path} has no array called 'X'",
+            f"name that of the rows by {worded('columns=', '--columns')}, among {_shapes(arrays)}",
         )
     return wide[0]
 
@@ -164,8 +166,8 @@ def _table(
     if y is None and request.target is not None and request.labels is None:
         if X.ndim > 2:
             raise DataError(
-                f"{path} has rows of shape {X.shape[1:]}, which have no columns to take labels from: give the labels in a "
-                "file of their own."
+                f"{path} has rows of shape {X.shape[1:]}, which have no columns to take labels from",
+                "give the labels in a file of their own",
             )
         names = [f"column_{j}" for j in range(1, X.shape[1] + 1)]
         place = place_of(request.target, names, path)

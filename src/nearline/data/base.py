@@ -15,7 +15,31 @@ SHOWN = 16  # classes that a summary lists
 
 
 class DataError(ValueError):
-    """A file or folder that cannot be read as data, in a sentence with a remedy."""
+    """A file or folder that cannot be read as data: why, what to do, and which rows and columns are meant.
+
+    Parameters
+    ----------
+    cause : what is wrong; with what to do in it, where that is no clause of its own.
+    remedy : what to do.
+    rows : rows that are meant, counted from 1.
+    columns : names of columns that are meant.
+
+    Examples
+    --------
+    >>> from nearline.data import DataError
+    >>> error = DataError("table.csv has no column 'age'", "choose another target", columns=["age"])
+    >>> print(error, error.columns)
+    table.csv has no column 'age': choose another target. ('age',)
+    """
+
+    def __init__(
+        self, cause: str, remedy: str = "", *, rows: Sequence[int] = (), columns: Sequence[str] = ()
+    ) -> None:
+        self.cause, self.remedy, self.rows, self.columns = cause, remedy, tuple(rows), tuple(columns)
+        super().__init__(f"{cause}: {remedy}." if remedy else cause)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.cause, self.remedy), {"rows": self.rows, "columns": self.columns}
 
 
 class NotInPartsError(DataError):
@@ -167,8 +191,8 @@ class Format(ABC):
     def batches(self, path: Path, rows: int, request: Request) -> Iterator[Table]:
         """The rows in order, at most so many at a time."""
         raise NotInPartsError(
-            f"{path} ({self.name}) cannot be read in parts: use nearline.data.read, "
-            "or convert it to CSV, Parquet, JSON lines or LIBSVM."
+            f"{path} ({self.name}) cannot be read in parts",
+            "use nearline.data.read, or convert it to CSV, Parquet, JSON lines or LIBSVM",
         )
 
 

@@ -20,7 +20,8 @@ def binned(
         return y, None, []
     if y.dtype.kind not in "iuf":
         raise DataError(
-            f"{worded('bins=', '--bins')} makes classes of numbers, and the labels of {path} are none: leave it out."
+            f"{worded('bins=', '--bins')} makes classes of numbers, and the labels of {path} are none",
+            "leave it out",
         )
     if isinstance(bins, int):
         if bins < 2:
@@ -53,5 +54,6 @@ def refuse_quantity(y: Array, target: str | None, others: str) -> None:
     raise DataError(
         f"{target or 'The target'} has {distinct:,} different numbers in {len(y):,} rows: a quantity, not classes. Give "
         f"--bins 4 to make four classes of about equal size out of it, --classes if each number is a class all the same, or "
-        f"--target another column, one of: {others}."
+        f"--target another column, one of: {others}.",
+        columns=[target] if target else [],
     )

@@ -71,8 +71,8 @@ def check_width(columns: int, path: Path) -> None:
     """Refuse more columns than a table has."""
     if columns > MOST_COLUMNS:
         raise DataError(
-            f"{path} has {columns:,} columns, and tables go to {MOST_COLUMNS:,}: "
-            "save so many numbers as .npy or in LIBSVM format."
+            f"{path} has {columns:,} columns, and tables go to {MOST_COLUMNS:,}",
+            "save so many numbers as .npy or in LIBSVM format",
         )
 
 

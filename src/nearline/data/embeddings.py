@@ -59,7 +59,7 @@ def _of_archive(path: Path, part: str, target: str | None, labels: Any) -> Embed
     arrays, matrix = unpacked(path) if mapped is None else (mapped, None)
     if matrix is not None or not arrays:
         raise DataError(
-            f"{path} holds a sparse matrix: give dense embeddings, saved with np.savez(file, X=..., y=...)."
+            f"{path} holds a sparse matrix", "give dense embeddings, saved with np.savez(file, X=..., y=...)"
         )
     endings = (f"_{part}", "", "_all")
     name = next((f"{row}{end}" for end in endings for row in ROWS if f"{row}{end}" in arrays), None)
@@ -68,7 +68,7 @@ def _of_archive(path: Path, part: str, target: str | None, labels: Any) -> Embed
         if len(wide) != 1:
             shapes = ", ".join(f"{key!r} {values.shape}" for key, values in list(arrays.items())[:12])
             raise DataError(
-                f"{path} has no array called 'X' or 'X_{part}': name the rows so; it has {shapes}."
+                f"{path} has no array called 'X' or 'X_{part}'", f"name the rows so; it has {shapes}"
             )
         name = wide[0]
     end = next((end for end in endings if end and name.endswith(end)), "")
@@ -95,22 +95,24 @@ def _of_lists(path: Path, target: str | None, labels: Any) -> Embedded:
     if len(wide) != 1:
         if wide:
             raise DataError(
-                f"{path} has several columns of lists ({', '.join(wide)}): keep that of the embeddings alone."
+                f"{path} has several columns of lists ({', '.join(wide)})",
+                "keep that of the embeddings alone",
             )
         return _of_table(path, target, labels)
     others = [name for name in types if name != wide[0]]
     column = target or next((name for name in LABELS if name in others), None)
     if column is not None and column not in others:
         raise DataError(
-            f"{path} has no column {column!r} of labels; it has {', '.join(map(repr, others)) or 'no other'}."
+            f"{path} has no column {column!r} of labels; it has {', '.join(map(repr, others)) or 'no other'}.",
+            columns=[str(column)],
         )
     columns = [wide[0], *([] if column is None else [column])]
     frame = attempted(path, lambda pl: pl.read_parquet(path, columns=columns, glob=False))
     lengths = frame[wide[0]].list.len() if isinstance(types[wide[0]], pl.List) else None
     if lengths is not None and lengths.n_unique() != 1:
         raise DataError(
-            f"The lists of {wide[0]!r} in {path} have {lengths.min()} to {lengths.max()} numbers: give embeddings of one "
-            "length."
+            f"The lists of {wide[0]!r} in {path} have {lengths.min()} to {lengths.max()} numbers",
+            "give embeddings of one length",
         )
     width = int(lengths[0]) if lengths is not None else types[wide[0]].shape[0]
     X = frame[wide[0]].explode().to_numpy().reshape(len(frame), width)
@@ -145,7 +147,8 @@ def _with_labels(X: Array, y: Array | None, path: Path, labels: Any, said: str) 
         y, there, name = brought(labels, len(X), path)
         if not there.all():
             raise DataError(
-                f"{many(int((~there).sum()), 'row')} of {path} without a label: leave them out of both files."
+                f"{many(int((~there).sum()), 'row')} of {path} without a label",
+                "leave them out of both files",
             )
         said += f", labels of {name}" if name else ""
     return Embedded(X, y, said)
@@ -165,6 +168,7 @@ def beside(path: Path) -> list[Path]:
 def _unlabeled(path: Path) -> DataError:
     looked = ", ".join(place.name for place in beside(path)[:2])
     return DataError(
-        f"{path} has no labels inside, and none beside it ({looked}): give {worded('labels=', '--labels or --test-labels')}, "
-        f"or name them by {worded('target=', '--target')}."
+        f"{path} has no labels inside, and none beside it ({looked})",
+        f"give {worded('labels=', '--labels or --test-labels')}, "
+        f"or name them by {worded('target=', '--target')}",
     )

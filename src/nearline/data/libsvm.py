@@ -208,7 +208,7 @@ def _diagnosed(data: bytes, path: Path, first: int, error: Exception) -> DataErr
         if bad:
             kind = "Vowpal Wabbit" if bad[0].startswith("|") else None
             if kind:
-                return DataError(f"{path} is in {kind} format: take the '{bad[0]}' out to make it LIBSVM.")
+                return DataError(f"{path} is in {kind} format", f"take the '{bad[0]}' out to make it LIBSVM")
             return DataError(
                 f"Line {number:,} of {path} is no LIBSVM line: it has {bad[0][:40]!r} where a number as label "
                 "and then index:value pairs with growing indices should be."

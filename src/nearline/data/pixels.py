@@ -51,7 +51,9 @@ def as_images(images: Array) -> Array:
 def known_kind(kind: str) -> Callable[[Array], Array]:
     """The function that makes features of a kind."""
     if kind not in KINDS:
-        raise DataError(f"There are no image features {kind!r}: choose among {', '.join(map(repr, KINDS))}.")
+        raise DataError(
+            f"There are no image features {kind!r}", f"choose among {', '.join(map(repr, KINDS))}"
+        )
     return KINDS[kind]
 
 

@@ -29,7 +29,7 @@ def read_records(path: str | Path, **options: Any) -> Any:
             return attempted(path, lambda pl: pl.read_parquet(path, glob=False))
     table = read(path, **options)
     if not isinstance(table.X, polars().DataFrame):
-        raise DataError(f"{path} has no columns: give JSON lines, Parquet, or CSV.")
+        raise DataError(f"{path} has no columns", "give JSON lines, Parquet, or CSV")
     return table.X
 
 
@@ -37,7 +37,9 @@ def column(frame: Any, name: str, path: Path) -> list[Any]:
     """A column's values."""
     if name not in frame.columns:
         raise DataError(
-            f"{path} has no column {name!r}.{did_you_mean(name, frame.columns)} It has {', '.join(map(repr, frame.columns))}."
+            f"{path} has no column {name!r}.{did_you_mean(name, frame.columns)} It has "
+            f"{', '.join(map(repr, frame.columns))}.",
+            columns=[name],
         )
     values: list[Any] = frame[name].to_list()
     return values
@@ -50,7 +52,7 @@ def image_rows(files: list[Any], beside: Path) -> Array:
         file = beside.parent / str(name)
         pixels = square_of(file, SIDE)[0] if file.is_file() else None
         if pixels is None:
-            raise DataError(f"{file} is no image, or not there: give files that are, beside {beside.name}.")
+            raise DataError(f"{file} is no image, or not there", f"give files that are, beside {beside.name}")
         squares.append(pixels)
     return image_features(np.stack(squares), "hog+histogram")
 
@@ -67,7 +69,9 @@ def check_texts(values: list[Any], name: str, path: Path) -> list[str]:
     strange = [i for i, value in enumerate(values) if not isinstance(value, str) or not value.strip()]
     if strange:
         raise DataError(
-            f"{many(len(strange), 'row')} of {path} without a text in {name!r} (the first is row {strange[0] + 1}): leave "
-            "them out, or name another column."
+            f"{many(len(strange), 'row')} of {path} without a text in {name!r} (the first is row {strange[0] + 1})",
+            "leave them out, or name another column",
+            rows=[row + 1 for row in strange],
+            columns=[name],
         )
     return values

@@ -28,7 +28,8 @@ def entries(path: Path) -> tuple[list[Path], list[Path]]:
         some = list(islice(found, MOST_NAMES + 1))
         if len(some) > MOST_NAMES:
             raise DataError(
-                f"{path} has more than {MOST_NAMES:,} names: put rows of one kind into a file, such as .npz or CSV."
+                f"{path} has more than {MOST_NAMES:,} names",
+                "put rows of one kind into a file, such as .npz or CSV",
             )
         shown = [entry for entry in some if not entry.name.startswith((".", "__"))]
         # not asked of the entry itself, which fails for a link that leads back to itself
@@ -45,13 +46,14 @@ def by_class(path: Path) -> dict[str, list[Path]]:
     folders, _ = entries(path)
     if not folders:
         raise DataError(
-            f"The folder {path} has no sub-folders: name one of its files, or put those of each class into one."
+            f"The folder {path} has no sub-folders",
+            "name one of its files, or put those of each class into one",
         )
     classes = {folder.name: entries(folder)[1] for folder in folders}
     deep = [folder for folder in folders if not classes[folder.name] and entries(folder)[0]]
     if deep:
         raise DataError(
-            f"{deep[0]} has folders and no files: name the folder that has one sub-folder a class."
+            f"{deep[0]} has folders and no files", "name the folder that has one sub-folder a class"
         )
     return classes
 

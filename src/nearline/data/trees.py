@@ -94,7 +94,7 @@ class KeLP(Format):
             raise DataError(f"{path} has no trees: in KeLP files these are written |BT:name| (tree) |ET|.")
         if request.columns is not None and len(request.columns) != 1:
             raise DataError(
-                f"One tree of each line of {path} is taken: give columns=[one of {listed(names)}]."
+                f"One tree of each line of {path} is taken", f"give columns=[one of {listed(names)}]"
             )
         name = request.columns[0] if request.columns is not None else names[0]
         trees, labels = [], []

@@ -51,7 +51,8 @@ def check_size(path: Path) -> None:
     if 8 * cells > max(8 * FREELY_UNPACKED, MOST_EXPANDED * path.stat().st_size):
         raise DataError(
             f"{path} says that it has {cells:,} cells, {MOST_EXPANDED} times its size or more, as files do that are made to "
-            "fill a memory: write it as CSV if you trust it."
+            "fill a memory",
+            "write it as CSV if you trust it",
         )
 
 
@@ -62,7 +63,7 @@ def attempted(path: Path, work: Callable[..., Any]) -> Any:
             return work(pl)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             said = str(error).partition("\n")[0]
-            raise DataError(f"{path} is not Parquet, or damaged ({said}): write it again.") from error
+            raise DataError(f"{path} is not Parquet, or damaged ({said})", "write it again") from error
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,8 @@ def _check_keys(found: list[dict[str, Any]], size: int, path: Path) -> None:
     if len(keys) > MOST_KEYS or len(keys) * len(found) > max(MOST_CELLS, size):
         raise DataError(
             f"The {len(found):,} objects of {path} have {len(keys):,} different keys, each of which would be a column, and "
-            f"objects go to {MOST_KEYS:,}: give all the same keys, or save them in LIBSVM format."
+            f"objects go to {MOST_KEYS:,}",
+            "give all the same keys, or save them in LIBSVM format",
         )
 
 

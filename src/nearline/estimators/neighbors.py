@@ -7,9 +7,9 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from nearline._arrays.design import Array
 from nearline._arrays.doors import Door
-from nearline._arrays.validation import are_plain_labels, is_plain, validate_data
+from nearline._arrays.validation import validate_data
 from nearline._records.kept import Flag, Instance, Labels, Named, Numbers, kept, require
-from nearline.estimators.base import ScoresBlocks, by_blocks, encoded, fits_blocks, see
+from nearline.estimators.base import ScoresBlocks, by_blocks, encoded, fits_blocks
 from nearline.estimators.blocked import labelled, seen_blocks
 from nearline.estimators.neighbors_base import ROWS, NeighborsModel
 from nearline.neighbors.ballots import Boundary, as_boundary

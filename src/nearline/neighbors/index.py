@@ -33,8 +33,8 @@ class Index:
     """Rows that can be searched for nearest neighbors, exactly.
 
     Search excludes rows by rigorous lower bounds of their distance and measures the others in float64 by direct
-    differences, feature j being added to sum number j mod 16, then the sums in pairs. The answer is that of brute force
-    with this order of summation, whatever the bounds, the number of threads or the instruction set.
+    differences, feature j accumulated in partial sum j mod 16; the 16 sums are combined pairwise. The answer is that of
+    brute force with this order of summation, whatever the bounds, the number of threads or the instruction set.
 
     Parameters
     ----------
