@@ -1,7 +1,7 @@
 """Estimators with scikit-learn's interface. ``ESTIMATORS`` lists them; what is listed is tested and documented."""
 
 from nearline.estimators.bayes import BernoulliNB, MultinomialNB
-from nearline.estimators.discriminant import LinearDiscriminantAnalysis, NearestCentroid
+from nearline.estimators.discriminant import LinearDiscriminantAnalysis
 from nearline.estimators.exemplar_svm import ExemplarSVM
 from nearline.estimators.gaussian_nb import GaussianNB
 from nearline.estimators.gaussian_process import GaussianProcessClassifier
@@ -16,6 +16,7 @@ from nearline.estimators.least_squares import LeastSquaresClassifier
 from nearline.estimators.linear import LinearClassifier
 from nearline.estimators.logistic import LogisticRegression, SparsemaxClassifier
 from nearline.estimators.metric_learner import MetricLearner
+from nearline.estimators.nearest_centroid import NearestCentroid
 from nearline.estimators.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from nearline.estimators.perceptron import Perceptron
 from nearline.estimators.reductions import OneVsOne, OneVsRest

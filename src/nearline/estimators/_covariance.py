@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack
 
 from nearline._arrays.design import Array, overflowing
 from nearline._arrays.once import once
-from nearline.estimators._generative import sum_blocks
+from nearline.estimators._class_moments import sum_blocks
 
 
 @dataclass(frozen=True)

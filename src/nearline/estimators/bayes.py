@@ -8,13 +8,8 @@ import scipy.sparse as sp
 
 from nearline._arrays.design import Array, Design, is_sparse
 from nearline._records.kept import Numbers, OrNone, Real, kept
-from nearline.estimators._generative import (
-    OnlineGenerative,
-    by_class_count,
-    check_number,
-    class_sums,
-    log_or_never,
-)
+from nearline.estimators._class_moments import class_sums
+from nearline.estimators._generative import OnlineGenerative, by_class_count, check_number, log_or_never
 
 _NO_ZERO = "Without smoothing an unseen feature has probability 0 and its logarithm is infinite; try 1e-10."
 

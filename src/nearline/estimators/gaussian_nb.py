@@ -8,16 +8,9 @@ import scipy.sparse as sp
 from nearline._arrays.design import Array, Design, is_sparse
 from nearline._parallel.tiles import map_tiles
 from nearline._records.kept import Flag, Numbers, Perhaps, Real, kept, require
+from nearline.estimators._class_moments import class_moments, merged_moments, row_blocks
 from nearline.estimators._explained import OfFeatures, log_densities
-from nearline.estimators._generative import (
-    OnlineGenerative,
-    by_class_count,
-    check_number,
-    class_moments,
-    log_or_never,
-    merged_moments,
-    row_blocks,
-)
+from nearline.estimators._generative import OnlineGenerative, by_class_count, check_number, log_or_never
 from nearline.scores import decisive
 
 

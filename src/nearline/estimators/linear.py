@@ -8,7 +8,6 @@ from sklearn.utils.metaestimators import available_if
 from nearline._arrays.blocks import Blocks
 from nearline._arrays.design import Array
 from nearline._arrays.doors import Door
-from nearline._arrays.validation import check_weights, validate_data
 from nearline._records.habits import named
 from nearline._records.kept import (
     AnyOf,
@@ -25,14 +24,15 @@ from nearline._records.kept import (
     kept,
     require,
 )
-from nearline.estimators.base import by_blocks, encoded, fits_blocks
+from nearline.estimators._batches import learn_batch
+from nearline.estimators.base import by_blocks, fits_blocks
 from nearline.estimators.blocked import labelled
 from nearline.estimators.linear_base import LinearModel
 from nearline.losses import BINARY, JOINT, LOSSES, Loss
 from nearline.regularizers import REGULARIZERS, Regularizer
-from nearline.risk import BlockedRisk, Risk, strength
+from nearline.risk import BlockedRisk, Risk
 from nearline.risk.params import Params
-from nearline.solvers import RULES, SGD, SOLVERS, Solution, Solver, minimize
+from nearline.solvers import RULES, SOLVERS, Solution, Solver, minimize
 from nearline.solvers.sgd import DescentProgress
 
 MULTICLASS = ("auto", "joint", "one-vs-rest")
@@ -236,45 +236,7 @@ class LinearClassifier(LinearModel):
         The step size goes on where the last batch ended; ``solver`` may be an :class:`nearline.SGD` with a schedule.
         With alpha = "1/n" each batch uses one over the weight of all rows seen so far.
         """
-        progress, seen = getattr(self, "progress_", None), getattr(self, "seen_weight_", 0.0)
-        fitted = getattr(self, "coef_", None) is not None
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", reset=not fitted
-        )
-        if not fitted:
-            if classes is None:
-                raise ValueError(
-                    "The first call of partial_fit needs classes=: all labels that will ever come."
-                )
-            self.classes_ = encoded(np.asarray(classes))[0]
-            if len(self.classes_) < 2:
-                raise ValueError(f"classes must be at least 2 labels, got {self.classes_.tolist()}.")
-            self.loss_ = self._loss_for(len(self.classes_))
-        targets = self._known(y)
-        weights = check_weights(sample_weight, X)
-        n_outputs = len(self.classes_) if self.loss_.joint or len(self.classes_) > 2 else 1
-        sgd = self.solver if isinstance(self.solver, SGD) else SGD()
-        if progress is None:
-            start = Params.of(self.coef_, self.intercept_) if fitted else Params.zeros(n_outputs, X.shape[1])
-            progress = self.progress_ = sgd.begin(start)
-        weights = self._weighted_batch(weights, targets)
-        self.seen_weight_ = seen + float(weights.sum())
-        self.alpha_ = strength(self.alpha, self.seen_weight_)
-        params = sgd.partial_fit(
-            progress,
-            X,
-            targets,
-            loss=self.loss_,
-            regularizer=self.regularizer,
-            alpha=self.alpha_,
-            weights=weights,
-            bias=self.fit_intercept,
-        )
-        self.coef_, self.intercept_ = params.W.astype(X.dtype), params.b.astype(X.dtype)
-        self.solver_ = sgd.name
-        # What an earlier fit certified no longer holds.
-        self.gap_, self.solution_ = None, None
-        self.n_iter_, self.objective_path_ = 1, np.empty(0)
+        learn_batch(self, X, y, classes, sample_weight)
         return self
 
     def _limit(self) -> str | None:
