@@ -70,14 +70,14 @@ def missing_explained(X: Any) -> Iterator[None]:
     """scikit-learn's refusal of NaN in X meanwhile, with the places, and with what nearline does about them."""
     try:
         yield
-    except ValueError as error:
-        if not str(error).startswith("Input X contains NaN"):
+    except ValueError:
+        rows, columns = _places(X)
+        if not len(rows):  # it was refused for something else
             raise
-        raise ValueError(_said(X)) from None
+        raise ValueError(_said(X, rows, columns)) from None
 
 
-def _said(X: Any) -> str:
-    rows, columns = _places(X)
+def _said(X: Any, rows: Array, columns: Array) -> str:
     names = getattr(X, "columns", None)
     numbers = np.unique(columns).tolist()
     called = [repr(names[j]) if names is not None else f"{j + 1:,}" for j in numbers[:SHOWN]]
@@ -90,11 +90,16 @@ def _said(X: Any) -> str:
     )
 
 
-def _places(X: Any) -> tuple[Any, Any]:
-    """Rows and columns of what is missing."""
+def _places(X: Any) -> tuple[Array, Array]:
+    """Rows and columns of what is missing in a table of numbers."""
+    nowhere = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
     if is_sparse(X):
         there = X.tocoo()
         missing = np.isnan(there.data)
         return there.row[missing], there.col[missing]
-    rows, columns = np.nonzero(np.isnan(np.asarray(X, dtype=np.float64)))
+    try:
+        values = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return nowhere
+    rows, columns = np.nonzero(np.isnan(values)) if values.ndim == 2 else nowhere
     return rows, columns

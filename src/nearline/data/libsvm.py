@@ -187,16 +187,21 @@ def _numbers(data: bytes) -> Array | None:
     return np.asarray(frame["number"].drop_nulls().to_numpy())
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _diagnosed(data: bytes, path: Path, first: int, error: Exception) -> DataError:
     """The first line that is wrong, and what is wrong with it."""
     for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), first):
         label, *pairs = line.partition("#")[0].split() or ["0"]
         bad = [pair for pair in pairs if not TOKEN.fullmatch(pair)]
-        try:
-            float(label)
-            [float(pair.partition(":")[2]) for pair in pairs if TOKEN.fullmatch(pair)]
-        except ValueError as failure:
-            bad.append(str(failure).rpartition(": ")[2])
+        values = [label, *(pair.partition(":")[2] for pair in pairs if TOKEN.fullmatch(pair))]
+        bad += [value for value in values if not _is_number(value)]
         bad += [pair for pair in pairs if len(pair.partition(":")[0]) > 18]
         places = [
             int(pair.partition(":")[0])

@@ -12,7 +12,7 @@ from nearline._records.habits import named
 from nearline.facts._checks import check_whole
 from nearline.facts._fact import Fact, Table
 from nearline.facts._step_pictures import draw_steps
-from nearline.losses import LOSSES, Loss
+from nearline.losses import LOSSES, Loss, ZeroOne
 from nearline.regularizers import REGULARIZERS, Regularizer
 from nearline.risk.params import Params
 from nearline.solvers.sgd import sgd_step
@@ -174,7 +174,7 @@ def sgd_steps(
        4    4  (-2, -1)  -1  5     0    (1, 3)
     """
     kind = named(loss, LOSSES, Loss, "loss")
-    if kind.name == "zero-one":
+    if type(kind) is ZeroOne:
         raise ValueError(
             f"The zero-one loss has no slope to step along: choose one of {', '.join(STEP_RULES)}."
         )

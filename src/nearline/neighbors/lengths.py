@@ -22,6 +22,7 @@ class Euclidean(Metric):
     aliases: ClassVar[tuple[str, ...]] = ("euclidean", "minkowski")
     core: ClassVar[_core.Metric | None] = _core.Metric.l2
     whole: ClassVar[bool] = True
+    straight: ClassVar[bool] = True
     unit_as_cosine: ClassVar[bool] = True
     in_tree: ClassVar[bool] = True
     in_graph: ClassVar[bool] = True
@@ -42,6 +43,7 @@ class SquaredL2(Metric):
     aliases: ClassVar[tuple[str, ...]] = ("sqeuclidean",)
     core: ClassVar[_core.Metric | None] = _core.Metric.squared_l2
     whole: ClassVar[bool] = True
+    straight: ClassVar[bool] = True
     unit_as_cosine: ClassVar[bool] = True
     in_tree: ClassVar[bool] = True
     in_graph: ClassVar[bool] = True

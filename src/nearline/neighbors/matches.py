@@ -17,6 +17,7 @@ class Hamming(Metric):
     name: ClassVar[str] = "hamming"
     core: ClassVar[_core.Metric | None] = _core.Metric.hamming
     whole: ClassVar[bool] = True
+    in_plane: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Jaccard(Metric):
     name: ClassVar[str] = "jaccard"
     core: ClassVar[_core.Metric | None] = _core.Metric.jaccard
     whole: ClassVar[bool] = True
+    in_plane: ClassVar[bool] = False
 
     def rows(self, X: Any) -> Any:
         values = X.data if is_sparse(X) else X

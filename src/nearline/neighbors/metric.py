@@ -33,6 +33,10 @@ class Metric(Parametrized, ABC):
     on_sparse: ClassVar[bool] = True  # whether the core measures sparse rows as such, not made dense
     unit_as_cosine: ClassVar[bool] = False  # whether rows of unit length have the neighbors of the cosine
     similarity: ClassVar[bool] = False  # whether it is built from a cosine or an inner product
+    straight: ClassVar[bool] = (
+        False  # whether points as far from one row as from another are on a line: cells are polygons
+    )
+    in_plane: ClassVar[bool] = True  # whether it measures how far points of a plane are apart
     maps: ClassVar[bool] = False  # whether differences of rows are mapped by a matrix, `map`
     whole: ClassVar[bool] = False  # whether the core measures rows of whole numbers as bytes
     least_row: ClassVar[float] = 0.0  # least largest value of a row, not zero, that lower bounds can do with

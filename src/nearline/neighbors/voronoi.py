@@ -55,7 +55,7 @@ def voronoi_edges(X: Any, y: Any = None, *, metric: Any = "l2", frame: Any = Non
     places, first, place_of = np.unique(X, axis=0, return_index=True, return_inverse=True)
     classes = _classes(labels, place_of.ravel(), len(places))
     measured = as_metric(metric).plain()
-    if measured.name not in ("l2", "squared-l2"):
+    if not measured.straight:
         return _traced(_measurable(measured, X, y), places, first, classes, frame)
     # The middle of the rows is subtracted, so that an offset costs no digits; squares neither overflow nor vanish in a
     # unit of their size, a power of two.
@@ -78,7 +78,7 @@ def _traced(metric: Metric, places: Array, first: Array, classes: Array, frame: 
 
 def _measurable(metric: Metric, X: Array, y: Any) -> Metric:
     """Refuse metrics whose cells cannot be drawn; learn what a metric learns from the rows."""
-    if metric.name in ("hamming", "jaccard", "precomputed"):
+    if metric.given or not metric.in_plane:
         raise ValueError(
             f"Cells of metric {metric.name!r} cannot be drawn: it does not measure how far points of the plane are apart. "
             "Choose 'l1', 'l2', 'l-infinity', 'cosine', Lq(q) or Mahalanobis('total')."

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from nearline.neighbors.metrics import as_metric
+from nearline.neighbors.metrics import METRICS, as_metric
 from nearline.neighbors.voronoi import voronoi_edges
 from nearline.plots.samples import Units
 from nearline.plots.style import axes, beside, scatter
@@ -33,13 +33,13 @@ def plot_voronoi(X: Any, y: Any = None, ax: Any = None, *, metric: Any = "l2", u
     scatter(ax, X, y, np.unique(y), 22.0)
     (left, bottom), (right, top) = units.on(np.reshape(edges.frame, (2, 2)).T)
     across, up = np.broadcast_to(units.spread, 2)
-    name = as_metric(metric).plain()
-    by = "" if name.name == "l2" else f", metric {name!r}" if name.parts() else f", metric {name.name}"
+    by = as_metric(metric).plain()
+    said = "" if by == METRICS["l2"] else f", metric {by!r}" if by.parts() else f", metric {by.name}"
     ax.set(
         xlim=(left, right),
         ylim=(bottom, top),
         aspect=float(across / up),  # as long up as across to who measures the distances
-        title=f"Cells{' and decision boundary' * labeled} of 1-NN{by}",
+        title=f"Cells{' and decision boundary' * labeled} of 1-NN{said}",
     )
     beside(ax)
     return ax
