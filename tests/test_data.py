@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import lzma
+import pickle
 import zipfile
 
 import numpy as np
@@ -418,3 +419,20 @@ def test_labels_are_stripped_and_missing_ones_left_out():
     y, kept = present(np.array(["2", " 1", "", "2"], dtype=object))
     assert (y.dtype, y.tolist(), kept.tolist()) == (np.int64, [2, 1, 2], [True, True, False, True])
     assert present(np.array(["", None], dtype=object))[0].tolist() == []
+
+
+def test_errors_are_records(tmp_path):
+    """What is wrong, what to do and which columns are data, so that nobody has to read the sentence for them."""
+    path = tmp_path / "fruit.csv"
+    FRAME.write_csv(path)
+    with pytest.raises(DataError) as unknown:
+        read(path, target="froot")
+    assert unknown.value.columns == ("froot",)
+    (tmp_path / "none.csv").write_text("a,b\n1,\n2,\n")
+    with pytest.raises(DataError) as unlabeled:
+        read(tmp_path / "none.csv", target="b")
+    error = unlabeled.value
+    assert error.remedy
+    assert str(error) == f"{error.cause}: {error.remedy}."
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.columns, again.remedy) == (str(error), error.columns, error.remedy)
