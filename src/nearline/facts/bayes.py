@@ -11,8 +11,8 @@ from scipy.stats import norm
 from nearline._arrays.design import Array
 from nearline.facts._checks import check_whole
 from nearline.facts._fact import Fact, Table
+from nearline.facts._pictures import risks_over_rows
 from nearline.neighbors.index import Index
-from nearline.plots.style import COLORS, DASHES, MARKERS, axes
 
 LINEAR, LINEAR_EMPIRICAL = "linear model, expected", "linear model, empirical"
 NEIGHBOR, NEIGHBOR_EMPIRICAL = "1-NN, expected", "1-NN, empirical"
@@ -37,20 +37,8 @@ class BayesRisk(Fact):
         return Table.of(["n", *self.risks], zip(self.sizes, *means, strict=True))
 
     def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax)
-        for i, (name, values) in enumerate(self.risks.items()):
-            mean, deviation = values.mean(axis=1), values.std(axis=1, ddof=1)
-            look = {"color": COLORS[i], "marker": MARKERS[i], "linestyle": DASHES[i % 4]}
-            ax.plot(self.sizes, mean, label=name, markersize=5, **look)
-            ax.fill_between(
-                self.sizes, mean - deviation, mean + deviation, color=COLORS[i], alpha=0.1, linewidth=0
-            )
-        for value, name, dash in (
-            (self.bayes, "Bayes risk R*", "-"),
-            (self.neighbor_limit, "limit of 1-NN", ":"),
-        ):
-            ax.axhline(value, color="black", linestyle=dash, linewidth=1.0, label=f"{name} = {value:.3g}")
-        ax.set(xlabel="training rows n", ylabel="risk", xscale="log")
+        limits = {"Bayes risk R*": self.bayes, "limit of 1-NN": self.neighbor_limit}
+        ax = risks_over_rows(ax, self.sizes, self.risks, limits)
         ax.set_title("Empirical risk, expected risk, Bayes risk (±1 deviation)", fontsize="medium")
         ax.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.0, 0.5))
         return ax

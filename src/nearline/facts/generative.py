@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from nearline._arrays.design import Array
 from nearline.facts._checks import check_whole
 from nearline.facts._fact import Fact, Table
-from nearline.plots.style import COLORS, DASHES, MARKERS, axes
+from nearline.facts._pictures import risks_over_rows
 
 NAIVE, LOGISTIC = "naive Bayes (generative)", "logistic regression (discriminative)"
 
@@ -42,19 +42,9 @@ class GenerativeOrDiscriminative(Fact):
         return Table.of("n|naive Bayes|logistic regression|limit of naive Bayes|Bayes risk", rows)
 
     def plot(self, ax: Any = None) -> Any:
-        ax = axes(ax)
-        for i, (name, values) in enumerate(self.risks.items()):
-            mean, deviation = values.mean(axis=1), values.std(axis=1, ddof=1)
-            ax.plot(self.sizes, mean, color=COLORS[i], marker=MARKERS[i], linestyle=DASHES[i], label=name)
-            ax.fill_between(
-                self.sizes, mean - deviation, mean + deviation, color=COLORS[i], alpha=0.15, linewidth=0
-            )
-        for value, label, dash in (
-            (self.naive_limit, "limit of naive Bayes", "-."),
-            (self.bayes, "Bayes risk", ":"),
-        ):
-            ax.axhline(value, color="0.3", linestyle=dash, label=f"{label} = {value:.3g}")
-        ax.set(xlabel="training rows n", ylabel="risk", ylim=(0, None), xscale="log")
+        limits = {"Bayes risk": self.bayes, "limit of naive Bayes": self.naive_limit}
+        ax = risks_over_rows(ax, self.sizes, self.risks, limits)
+        ax.set_ylim(0, None)
         ax.set_title("Generative or discriminative (±1 deviation)", fontsize="medium")
         ax.legend(fontsize="small")
         return ax
