@@ -55,6 +55,19 @@ class DualState(State):
     vain: int = 0  # steps that did not lower it, or that the certificate did not confirm
 
 
+def _first_center(T: Array, b: Array, groups: int) -> Center:
+    return Center(
+        T=T,
+        b=b,
+        last_T=T,
+        last_b=b,
+        age=np.zeros(groups),
+        sweeps=np.full(groups, 2.0),
+        best=np.full(groups, np.inf),
+        waits=np.zeros(groups),
+    )
+
+
 def first_state(risk: Risk, params: Params, geometry: Geometry, goal: Goal) -> DualState:
     cold = not params.flat.any()
     point = risk.null_point if cold else risk.scored(params)
@@ -70,17 +83,7 @@ def first_state(risk: Risk, params: Params, geometry: Geometry, goal: Goal) -> D
     )  # sparse rows want the classes of a feature next to each other
     storage = np.zeros(center_T.shape[::-1] if side_by_side else center_T.shape, geometry.weight_type)
     groups = 1 if joint else K
-    held = center_T if geometry.proximal else center_T[:, :0]
-    center = Center(
-        T=held,
-        b=center_b,
-        last_T=held,
-        last_b=center_b,
-        age=np.zeros(groups),
-        sweeps=np.full(groups, 2.0),
-        best=np.full(groups, np.inf),
-        waits=np.zeros(groups),
-    )
+    center = _first_center(center_T if geometry.proximal else center_T[:, :0], center_b, groups)
     state = DualState(
         point,
         duals,
