@@ -5,11 +5,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from nearline import estimators
-from nearline._records.habits import ours
+from nearline._records.habits import named, ours
 from nearline._records.refused import ParameterError
 from nearline.losses import LOSSES, Loss
 from nearline.regularizers import REGULARIZERS, Regularizer
-from nearline.risk import named
 
 # name -> the estimator, and what of k, metric, alpha and kernel it takes, by its own names
 MODELS: dict[str, tuple[Callable[..., Any], dict[str, str]]] = {
