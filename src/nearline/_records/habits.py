@@ -93,11 +93,11 @@ def named(given: Any, known: dict[str, Named], kind: Any, what: str) -> Named:
     if isinstance(given, kind):
         return cast(Named, given)
     name = "none" if given is None else ours(given)
+    if isinstance(name, str) and name in known:
+        return known[name]
     if (said := spoken(name, {one: type(listed) for one, listed in known.items()})) is not None:
         return cast(Named, said)
-    if not isinstance(name, str) or name not in known:
-        raise UnknownNameError(what, given, known, f"or give a {kind.__name__} object")
-    return known[name]
+    raise UnknownNameError(what, given, known, f"or give a {kind.__name__} object")
 
 
 class TranslatesHabits:

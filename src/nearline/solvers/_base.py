@@ -115,7 +115,7 @@ def minimize(
     """
     from nearline.solvers._existence import has_minimizer
     from nearline.solvers.kernel import search_kernel_minimum
-    from nearline.solvers.resumable import Unfinished
+    from nearline.solvers.resumable import FOLDER, Unfinished
 
     asked: dict[str, Any] = {
         "tol": tol,
@@ -127,7 +127,8 @@ def minimize(
     }
     if isinstance(risk, KernelRisk):
         return search_kernel_minimum(risk, solver, start, **asked)
-    unfinished = Unfinished.of(risk)
+    folder = FOLDER.get()  # of fits that go on where they ended
+    unfinished = None if folder is None else Unfinished(risk, folder)
     if unfinished is not None:
         start, asked["callback"] = unfinished.params() or start, unfinished.watching(callback)
     solution = search_minimum(risk, solver, start, **asked)

@@ -13,7 +13,7 @@ from nearline._atomic.whole import written_whole
 from nearline.risk import Risk
 from nearline.risk.params import Params
 
-_folder: ContextVar[Path | None] = ContextVar("folder of unfinished fits", default=None)
+FOLDER: ContextVar[Path | None] = ContextVar("folder of unfinished fits", default=None)
 
 
 @contextmanager
@@ -35,11 +35,11 @@ def resumable(folder: Any) -> Iterator[None]:
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    token = _folder.set(place)
+    token = FOLDER.set(place)
     try:
         yield
     finally:
-        _folder.reset(token)
+        FOLDER.reset(token)
 
 
 @final
@@ -49,12 +49,6 @@ class Unfinished:
     def __init__(self, risk: Risk, folder: Path) -> None:
         self._like = risk.zeros()
         self.path = folder / f"fit-{_fingerprint(risk)}.npy"
-
-    @classmethod
-    def of(cls, risk: Risk) -> "Unfinished | None":
-        """For fits within :func:`resumable`."""
-        folder = _folder.get()
-        return None if folder is None else cls(risk, folder)
 
     def params(self) -> Params | None:
         """What was kept; None if there is nothing, or nothing that fits."""
