@@ -97,9 +97,11 @@ def _places(X: Any) -> tuple[Array, Array]:
         there = X.tocoo()
         missing = np.isnan(there.data)
         return there.row[missing], there.col[missing]
+    given = np.asarray(X)
+    if given.ndim != 2 or given.dtype.kind not in "fO":
+        return nowhere
     try:
-        values = np.asarray(X, dtype=np.float64)
+        rows, columns = np.nonzero(np.isnan(given.astype(np.float64)))
     except (TypeError, ValueError):
         return nowhere
-    rows, columns = np.nonzero(np.isnan(values)) if values.ndim == 2 else nowhere
     return rows, columns
