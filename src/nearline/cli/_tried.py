@@ -58,6 +58,8 @@ class Request:
     memory: str | None = None  # beyond which data are read in pieces
     dask: str | None = None  # address of a scheduler
     workers: int | None = None  # of a cluster on this machine
+    costs: str | None = None
+    threshold: str = "auto"
 
 
 def facts_of(
@@ -94,6 +96,9 @@ def facts_of(
         "positive": contest.positive_,
         "model": str(contest.chosen_),
         "calibration": contest.calibration_,
+        "rule": None
+        if contest.chosen_.rule is None
+        else contest.chosen_.rule.said(contest.classes_.tolist()),
         "representation": contest.chosen_.representation,
         "extractor": extractor_facts(contest) if contest.has_model else None,
         "cross_validation": {
@@ -189,6 +194,8 @@ def show_outcome(
         print(
             f"nested cross-validation, which chooses anew on each of {len(scores)} folds: {name} {shown(scores.mean())}"
         )
+    if facts["rule"] is not None:
+        print(visible(f"labels: {facts['rule']}"))
     if request.time is not None:
         print(visible(rows.times(request.time)))
     for finding in contest.findings_:

@@ -13,6 +13,7 @@ import numpy as np
 from nearline import num_threads
 from nearline._records.visible import visible
 from nearline.cli._big import blocks_of, check_saved, is_big, table_of
+from nearline.cli._costs import costs_of
 from nearline.cli._ending import Ending
 from nearline.cli._errors import STOPPED, TooShortError, UsageError, as_usage, check_least, folds_of
 from nearline.cli._features import as_features, as_shaped, reading_for
@@ -60,6 +61,8 @@ def _contest(request: Request, y: Any, test: Any, journal: Path | None, features
         exclude=request.exclude,
         scoring=request.scoring,
         pos_label=label_of(request.positive, y),
+        costs=costs_of(request.costs, y),
+        threshold=None if request.threshold == "none" else request.threshold,
         time_limit=request.time_limit,
         progress="auto" if sys.stderr.isatty() and not (request.quiet or request.json) else "silent",
         journal=journal,

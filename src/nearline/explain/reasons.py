@@ -1,7 +1,7 @@
 """Reasons: why a model says what it says of a row, with the names that people know."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any
 
@@ -32,6 +32,7 @@ class Reason:
     shares: list[Share] = field(default_factory=list)
     neighbors: list[dict[str, Any]] = field(default_factory=list)
     said: str | None = None
+    rule: str | None = None  # that made the label, in words, where it is not the model's own
 
     def margin(self, share: Share, classes: list[Any]) -> float:
         """What a share adds to the lead of the label over the class that came second."""
@@ -86,7 +87,9 @@ def reasons(
         return [Reason(label, said=said) for label in model.predict(X).tolist()]
     explanation: Explanation = model.explain(X)
     named = Named(X, lambda: origins(chain.steps[0][1], columns, shape), place, most)
-    return reasons_of(explanation, named)
+    rule = getattr(chain, "rule", None)
+    found = reasons_of(explanation, named)
+    return found if rule is None else [replace(one, rule=rule.said(model.classes_.tolist())) for one in found]
 
 
 @singledispatch

@@ -28,7 +28,8 @@ def lines(reason: Reason, classes: list[Any], neighbor: Callable[[int], tuple[st
     """A reason in lines. ``neighbor``: what a training row is called, and what it looks like if that is known."""
     if reason.said:
         return [f"  {reason.said}"]
-    return _neighbors(reason, neighbor) if reason.neighbors else _sums(reason, classes)
+    rule = [] if reason.rule is None else [f"  {visible(reason.rule)}"]
+    return rule + (_neighbors(reason, neighbor) if reason.neighbors else _sums(reason, classes))
 
 
 def _sums(reason: Reason, classes: list[Any]) -> list[str]:
@@ -65,11 +66,12 @@ def facts(
     """A reason as JSON. ``neighbor``: what is known of a neighbor."""
     if reason.said:
         return {"said": reason.said}
+    rule = {} if reason.rule is None else {"rule": reason.rule}
     if reason.neighbors:
-        return {"neighbors": [neighbor(one) for one in reason.neighbors]}
+        return rule | {"neighbors": [neighbor(one) for one in reason.neighbors]}
     names = list(map(str, classes))
     bias = [] if reason.bias is None else np.asarray(reason.bias).tolist()
-    return {
+    return rule | {
         "other": reason.other,
         "bias": dict(zip(names, bias)),
         "shares": [

@@ -41,6 +41,7 @@ from nearline.scores import KernelScore
 from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.calibrators import CALIBRATORS
 from nearline.selection.chain import Chain
+from nearline.selection.decisions import LeastCost, Threshold
 from nearline.solvers import DecayingStep, Method, Solution, Status
 from nearline.solvers.perceptron import PerceptronResult
 from nearline.solvers.sgd import DescentProgress
@@ -88,10 +89,12 @@ PARTS = (
     KernelScore,
     Knots,
     Landmarks,
+    LeastCost,
     Params,
     PerceptronResult,
     DescentProgress,
     Solution,
+    Threshold,
 )
 LEFT_OUT = {"_stop_words_id"}  # an address in memory, which scikit-learn finds anew
 SETTINGS = {"_sklearn_output_config"}  # of estimators that need not be fitted

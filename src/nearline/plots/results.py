@@ -43,11 +43,12 @@ def plot_confusion(confusion: Array, classes: Any, *, ax: Any = None) -> Any:
     return ax
 
 
-def plot_roc(y: Any, scores: Any, classes: Any, *, ax: Any = None) -> Any:
+def plot_roc(y: Any, scores: Any, classes: Any, *, threshold: float | None = None, ax: Any = None) -> Any:
     """Share of a class that is found over the share of the others that is called so, for every threshold.
 
     ``scores``: scores or probabilities of the second class (n,), or of each class (n, C), then a curve for each class
-    against the rest. The diagonal is chance; the legend has the area under each curve.
+    against the rest. The diagonal is chance; the legend has the area under each curve. ``threshold``: of two classes, where
+    the second is answered from there on; its point is marked.
 
     Examples
     --------
@@ -66,14 +67,20 @@ def plot_roc(y: Any, scores: Any, classes: Any, *, ax: Any = None) -> Any:
     for i, (label, across, up) in enumerate(curves):
         ax.plot(across, up, label=label, **style(i))
     ax.plot([0, 1], [0, 1], color="gray", linestyle=":", label="chance")
+    for own, called in _called(y, scores, classes, threshold):
+        _mark(ax, called[~own].mean(), called[own].mean(), threshold)
     ax.set(xlabel="share of the others called so", ylabel="share of the class found", title="ROC")
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
     _named(ax, len(curves), "lower right")
     return ax
 
 
-def plot_precision_recall(y: Any, scores: Any, classes: Any, *, ax: Any = None) -> Any:
+def plot_precision_recall(
+    y: Any, scores: Any, classes: Any, *, threshold: float | None = None, ax: Any = None
+) -> Any:
     """Precision over recall for every threshold; dotted is the share of the class, which chance would give.
+
+    ``threshold``: of two classes, where the second is answered from there on; its point is marked.
 
     Examples
     --------
@@ -98,10 +105,26 @@ def plot_precision_recall(y: Any, scores: Any, classes: Any, *, ax: Any = None) 
             **look,
         )
         ax.axhline(own.mean(), color=look["color"], linestyle=":", linewidth=0.8)
+    for own, called in _called(y, scores, classes, threshold):
+        if called.any():
+            _mark(ax, called[own].mean(), own[called].mean(), threshold)
     ax.set(xlabel="recall", ylabel="precision", title="Precision and recall (dotted: chance)")
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
     _named(ax, len(found), "lower left")
     return ax
+
+
+def _called(y: Any, scores: Any, classes: Any, threshold: float | None) -> list[tuple[Array, Array]]:
+    """Which rows are of the second class, and which are called so from the threshold on; nothing without one."""
+    if threshold is None:
+        return []
+    if len(np.asarray(classes)) != 2:
+        raise ValueError("A threshold is between two classes: leave it out for more.")
+    return [(own, values >= threshold) for _, own, values in _against_the_rest(y, scores, classes)]
+
+
+def _mark(ax: Any, x: float, y: float, threshold: float | None) -> None:
+    ax.plot([x], [y], "s", color="black", fillstyle="none", label=f"threshold {threshold:.3g}")
 
 
 def _against_the_rest(y: Any, scores: Any, classes: Any) -> list[tuple[str, Array, Array]]:

@@ -59,6 +59,10 @@ def ranking_chart(classes: list[dict[str, Any]], kind: str, *, two: bool) -> Htm
         points = _steps(*one[kind]) if not roc else list(zip(*one[kind]))
         class_ = f"line s{i}" if i < 3 else "line faint"
         chart.line(points, class_, f"{clipped(str(one['class']))}: area {number(one[measure], 3)}")
+        if f"{kind}_at" in one:
+            x, y = one[f"{kind}_at"]
+            place = {"x": f"{chart.to_x(x) - 5:.1f}", "y": f"{chart.to_y(y) - 5:.1f}"}
+            chart.add("rect", **place, width=10, height=10, class_="ring")
     return chart.render()
 
 

@@ -189,7 +189,8 @@ def _ranking(test: dict[str, Any]) -> Html:
             f"How well {ranking['ranked_by']} ranks rows of class ",
             name_of(one["class"]),
             f" above the others: area under the ROC curve {number(one['auc'])}, average precision "
-            f"{number(one['average_precision'])}.",
+            f"{number(one['average_precision'])}. The square is where the model's labels are",
+            f": {test['rule']}." if test.get("rule") else ".",
         ]
     else:
         said = [

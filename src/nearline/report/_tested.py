@@ -30,6 +30,7 @@ def opened_facts(opened: TestResult) -> dict[str, Any]:
         "models": opened.models,
         "refitted": opened.refitted,
         "calibrated": opened.calibrated,
+        "rule": opened.rule,
         "classes": opened.classes.tolist(),
         "positive": opened.positive,
         "weighted": opened.weights is not None,
@@ -84,6 +85,7 @@ def _ranking(opened: TestResult) -> dict[str, Any]:
     judged.sort(key=lambda one: one["auc"])
     for one in judged[:MOST_CURVES]:
         one |= _curves(opened.codes == one["code"], columns[one["code"]], opened.weights)
+        one |= _decided(opened, one["code"]) if len(labels) == 2 else {}
     if not judged:
         return {"said": "The test rows are of one class, so there is nothing to rank."}
     areas = [one["auc"] for one in judged]
@@ -110,6 +112,16 @@ def _curves(own: Array, scores: Array, weights: Array | None) -> dict[str, Any]:
     recall, precision = recall[-2::-1], precision[-2::-1]
     roc, pr = _thinned(false, true), _thinned(np.append(0.0, recall), np.append(precision[0], precision))
     return {"roc": rounded(roc, 4), "precision_recall": rounded(pr, 4)}
+
+
+def _decided(opened: TestResult, code: int) -> dict[str, Any]:
+    """The point of each curve that the labels are."""
+    own, called = opened.codes == code, opened.predictions.labels == code
+    w = np.ones(len(own)) if opened.weights is None else opened.weights
+    found, others = float(w[own & called].sum()), float(w[~own & called].sum())
+    recall = found / float(w[own].sum())
+    point = {"roc_at": [others / float(w[~own].sum()), recall]}
+    return point | ({"precision_recall_at": [recall, found / (found + others)]} if found + others else {})
 
 
 def _thinned(x: Array, y: Array) -> Array:

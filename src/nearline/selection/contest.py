@@ -8,6 +8,7 @@ import numpy as np
 
 from nearline._parallel.stopping import Deadline, OutOfTime, checkpoint, heeding
 from nearline.representations import Representation
+from nearline.selection.deciding import with_class_weights, without_class_weight
 from nearline.selection.edges import ROUNDS, Axis, Edge, open_ends
 from nearline.selection.families import Family
 from nearline.selection.fold_data import FoldData, TrainingRows
@@ -144,6 +145,8 @@ class Contest:
         grid = family.grid(fold, self.rules.preset)
         if not grid:
             return "too few rows, or too small weights"
+        if family.by_number:  # a user's own classifier stays as it is
+            grid = with_class_weights(grid, family.estimator(grid[0]), self.rules.deciding.weights)
         need, tests = family.memory(fold, grid), self._tests
         if need > self.rules.memory_left:
             return f"it needs about {need / 1e9:.1f} GB of memory, {self.rules.memory_left / 1e9:.1f} GB are left"
@@ -195,7 +198,7 @@ class Contest:
         """About how long it takes to fit a candidate on all rows, by what its fits on the folds took."""
         trained = float(np.mean([len(train) for train, _ in self.rows.folds]))
         again = len(self.rows.codes) / trained
-        fits = self.rules.last_fits(unit.family.estimator(unit.grid[number]))
+        fits = self.rules.last_fits(unit.family.estimator(without_class_weight(unit.grid[number])))
         return again * fits * (unit.seconds_to_fit(number) + self._data.seconds(unit.representation))
 
     def _go_on(self, unit: Unit, part: float = 0.0) -> None:

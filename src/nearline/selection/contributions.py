@@ -10,6 +10,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline.predictions import Predictions
+from nearline.selection.costs import MeanCost
 from nearline.selection.intervals.area import areas
 from nearline.selection.intervals.balanced import balanced_deviations
 from nearline.selection.measures import squared_distances, surprises
@@ -20,6 +21,8 @@ Contributions = Callable[[Predictions, Array, int], Array | None]  # (answers, c
 
 def contributions_of(scorer: Scorer) -> Contributions | None:
     """What rows add to that score; None where it is not known how."""
+    if isinstance(scorer.score, MeanCost):
+        return scorer.score.of_rows
     return CONTRIBUTIONS.get(scorer.score)
 
 

@@ -27,6 +27,7 @@ CALLED = {
     "weights": "the sample weights",
     "class_weight": "the class weights",
     "scoring": "the scores",
+    "deciding": "costs or threshold",
 }
 
 
@@ -146,14 +147,19 @@ class Journal:
             self._said[key] = said
 
 
-def journal_of(path: Any, rows: TrainingRows, scorers: list[Scorer], class_weight: Any) -> Journal:
-    """The journal of a contest; without a path nothing is kept."""
+def journal_of(
+    path: Any, rows: TrainingRows, scorers: list[Scorer], class_weight: Any, deciding: str = ""
+) -> Journal:
+    """The journal of a contest; without a path nothing is kept. ``deciding``: how labels are made."""
     if path is None:
         return Journal()
-    return Journal.of(path, facts_of(rows, scorers, class_weight), [len(test) for _, test in rows.folds])
+    facts = facts_of(rows, scorers, class_weight, deciding)
+    return Journal.of(path, facts, [len(test) for _, test in rows.folds])
 
 
-def facts_of(rows: TrainingRows, scorers: list[Scorer], class_weight: Any) -> dict[str, Any]:
+def facts_of(
+    rows: TrainingRows, scorers: list[Scorer], class_weight: Any, deciding: str = ""
+) -> dict[str, Any]:
     """All that a candidate's scores depend on beside the candidate. Functions of the user's are known by their names."""
     from nearline import __version__
 
@@ -165,6 +171,7 @@ def facts_of(rows: TrainingRows, scorers: list[Scorer], class_weight: Any) -> di
         "weights": None if rows.weights is None else _digest([rows.weights]),
         "class_weight": repr(class_weight),
         "scoring": [one.title for one in scorers],
+        "deciding": deciding,
     }
 
 

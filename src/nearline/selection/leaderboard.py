@@ -11,6 +11,7 @@ from nearline._records.words import many
 from nearline.selection.account import Account
 from nearline.selection.cells import bytes_in, seconds_in, short, shown, table
 from nearline.selection.comparison import Added, CorrectRows, indistinguishable
+from nearline.selection.decisions import Rule
 from nearline.selection.edges import Edge
 from nearline.selection.scoring import SCORERS, Scorer
 
@@ -40,6 +41,7 @@ class Entry:
         Edge, ...
     ] = ()  # ends of the grid that it stands at, as the best of its family on these data
     added: Array | None = field(default=None, repr=False)  # what left-out rows add to the score that decides
+    rule: Rule | None = None  # that makes the labels, where it is not the model's own
 
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={short(value)}" for name, value in self.parameters.items())

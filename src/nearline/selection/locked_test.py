@@ -110,6 +110,7 @@ class Winner:
     on_folds: dict[str, float]  # its means in cross-validation
     calibrated: bool
     random_state: int
+    rule: str = ""  # that makes the labels, in words, where it is not the model's own
 
 
 @dataclass
@@ -175,6 +176,7 @@ class LockedTest:
             weights=rows.weights,
             titles={scorer.name: scorer.title for scorer in scorers},
             fold_titles={scorer.name: scorer.title for scorer in winner.scorers},
+            rule=winner.rule,
         )
         return self.result
 

@@ -3,6 +3,8 @@
 import warnings
 from typing import Any
 
+import numpy as np
+
 from nearline._arrays.design import Array
 from nearline._records.visible import visible
 from nearline._records.words import worded
@@ -10,12 +12,15 @@ from nearline.selection.checks import Finding, check
 from nearline.selection.fold_data import TrainingRows
 from nearline.selection.folds import LeakageWarning
 from nearline.selection.input import NUMERIC
-from nearline.selection.leaderboard import Leaderboard
+from nearline.selection.leaderboard import Entry, Leaderboard, right_rows
 from nearline.selection.locked_test import LockedTest
 from nearline.selection.rows import LabeledRows
+from nearline.selection.scoring import SCORERS
 from nearline.selection.trivial import Against
 
-GRID_END, TRIVIAL = "grid-end", "no-better-than-trivial"
+GRID_END, TRIVIAL, MISLEADS = "grid-end", "no-better-than-trivial", "accuracy-misleads"
+RARER = 4  # times as many rows in the largest class as in the rarest
+HIDDEN = 0.1  # by which the mean share of the classes that is found is below the accuracy
 
 
 def leaks(
@@ -80,3 +85,31 @@ def no_better(found: Against, where: str) -> list[Finding]:
             "Else give more rows or other features."
         )
     return [Finding(TRIVIAL, "note", where, f"The chosen model is {found}.", remedy)]
+
+
+def misled(board: Leaderboard, chosen: Entry, rows: TrainingRows) -> list[Finding]:
+    """Accuracy decides, classes are of very different size, and the chosen candidate misses much of the small ones."""
+    if board.primary.score is not SCORERS["accuracy"].score:
+        return []
+    tests = [test for _, test in rows.folds]
+    codes, right = rows.codes[np.concatenate(tests)], right_rows(chosen, [len(test) for test in tests])
+    sizes = np.bincount(codes, minlength=len(rows.classes))
+    there = np.flatnonzero(sizes)
+    found = np.bincount(codes, right, minlength=len(sizes))[there] / sizes[there]
+    rarest = int(there[sizes[there].argmin()])
+    accuracy, balanced = float(right.mean()), float(found.mean())
+    if sizes.max() < RARER * sizes[rarest] or balanced > accuracy - HIDDEN:
+        return []
+    worst = int(there[found.argmin()])
+    labels = rows.classes.tolist()
+    said = (
+        f"Accuracy decides, and {sizes.max() / sizes.sum():.0%} of the rows are of class {labels[int(sizes.argmax())]!r}: "
+        f"the chosen model has accuracy {accuracy:.3f} on the folds, but finds {found.min():.0%} of the "
+        f"{sizes[worst]:,} rows of class {labels[worst]!r}; its balanced accuracy is {balanced:.3f}."
+    )
+    better = worded(
+        'scoring="balanced-accuracy", threshold="tune" for two classes, or costs={(true, answered): cost}',
+        "--scoring balanced-accuracy, --threshold tune for two classes, or --costs true:answered=cost",
+    )
+    remedy = f"Where that class matters, choose by a score that counts it: {better}."
+    return [Finding(MISLEADS, "note", str(labels[worst]), said, remedy)]

@@ -1,8 +1,8 @@
 """Running a unit: its candidates on all folds, scored, with what they share computed once."""
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -16,8 +16,9 @@ from nearline.selection.account import Account
 from nearline.selection.budget import Budget
 from nearline.selection.comparison import added_by_rows
 from nearline.selection.contributions import contributions_of, correct
-from nearline.selection.families import Outcome
-from nearline.selection.fold_data import FoldData, TrainingRows
+from nearline.selection.deciding import Deciding, without_class_weight
+from nearline.selection.families import Fold, Outcome
+from nearline.selection.fold_data import FoldData, TrainingRows, fitting_weights
 from nearline.selection.journal import Journal
 from nearline.selection.memory import available_memory
 from nearline.selection.progress import Progress
@@ -39,6 +40,7 @@ class Rules:
     last_fits: Callable[[Any], int] = lambda model: 1  # how often a winner is fitted in the end
     journal: Journal = field(default_factory=Journal)
     account: Account = field(default_factory=Account)  # of the time
+    deciding: Deciding = field(default_factory=Deciding)
 
     @property
     def memory_left(self) -> float:
@@ -77,11 +79,16 @@ class Runner:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             pieces = self._pieces(unit, first)
-            for number, piece in enumerate(pieces):
-                with heeding(self.rules.budget.candidates if number else current()):  # then there is a result
-                    checkpoint()
-                    whole = partial(_share_of, share, number, len(pieces))
-                    self._run_candidates(Piece(unit, piece, said), doing, whole)
+            try:
+                for number, piece in enumerate(pieces):
+                    with heeding(
+                        self.rules.budget.candidates if number else current()
+                    ):  # then there is a result
+                        checkpoint()
+                        whole = partial(_share_of, share, number, len(pieces))
+                        self._run_candidates(Piece(unit, piece, said), doing, whole)
+            finally:  # also of those that finished before the time was over
+                self.rules.deciding.settle(unit, first, self.rows, self.rules.scorers)
         for message in _messages(said):
             for notes in unit.notes[first:]:
                 notes[message] = None
@@ -128,16 +135,25 @@ class Runner:
     def _run_fold(self, piece: "Piece", f: int, numbers: list[int]) -> None:
         unit, scored = piece.unit, dict[int, Scored]()
         fold = self.data.fold(unit.representation, f)
-        for outcome in unit.family.outcomes(fold, [unit.grid[number] for number in numbers]):
-            number = numbers[outcome.number]
+        for number, outcome in self._outcomes(unit, fold, numbers):
             scored[number] = self._scored(f, outcome)
             unit.take(f, number, scored[number])
             checkpoint()
         self.rules.journal.keep(unit, f, numbers, scored, _messages(piece.said))
 
+    def _outcomes(self, unit: Unit, fold: Fold, numbers: list[int]) -> Iterator[tuple[int, Outcome]]:
+        """Of candidates by their numbers; those of other class weights are other paths."""
+        for weights in dict.fromkeys(repr(unit.grid[number].get("class_weight")) for number in numbers):
+            own = [number for number in numbers if repr(unit.grid[number].get("class_weight")) == weights]
+            weighed, grid = _weighed(fold, [unit.grid[number] for number in own])
+            for outcome in unit.family.outcomes(weighed, grid):
+                yield own[outcome.number], outcome
+
     def _scored(self, f: int, outcome: Outcome) -> Scored:
-        rows, test = self.rows, self.rows.folds[f][1]
+        rows, test, deciding = self.rows, self.rows.folds[f][1], self.rules.deciding
         weights = None if rows.weights is None else rows.weights[test]
+        outcome = replace(outcome, predictions=deciding.decided(outcome.predictions))
+        ranking = outcome.predictions.ranking() if deciding.tune else None
         scores = [s(outcome.predictions, rows.codes[test], rows.classes, weights) for s in self.rules.scorers]
         return Scored(
             tuple(scores),
@@ -148,6 +164,8 @@ class Runner:
             outcome.note,
             self._added(outcome, rows.codes[test]),
             outcome.shared,
+            None if ranking is None else ranking.astype(np.float64),
+            None if ranking is None else outcome.predictions.ranked_by,
         )
 
     def _added(self, outcome: Outcome, codes: Array) -> Array | None:
@@ -172,6 +190,15 @@ class Piece:
     unit: Unit
     numbers: range
     said: list[warnings.WarningMessage]
+
+
+def _weighed(fold: Fold, grid: list[dict[str, Any]]) -> tuple[Fold, list[dict[str, Any]]]:
+    """Candidates of the same class weights: a fold with these, and the rest of the parameters."""
+    class_weight = grid[0].get("class_weight")
+    if class_weight is None:
+        return fold, grid
+    weights = fitting_weights(fold.codes, fold.classes, fold.weights, class_weight)
+    return replace(fold, weights=weights), [without_class_weight(one) for one in grid]
 
 
 def _messages(said: list[warnings.WarningMessage]) -> list[str]:

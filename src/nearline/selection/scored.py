@@ -22,6 +22,8 @@ class Scored:
     note: str = ""
     added: Array | None = None  # what rows add to the score that decides
     shared: tuple[Shared, ...] = ()  # work that other candidates need too
+    ranking: Array | None = None  # of the rows, where a threshold is tuned
+    ranked_by: str | None = None
 
     def plain(self) -> dict[str, Any]:
         """As JSON has it."""
@@ -33,12 +35,14 @@ class Scored:
             "note": self.note,
             "added": None if self.added is None else _text(self.added),
             "shared": [[one.name, one.seconds, one.fitting] for one in self.shared],
+            "ranking": None if self.ranking is None else _text(self.ranking),
+            "ranked_by": self.ranked_by,
         }
 
     @classmethod
     def of(cls, plain: dict[str, Any]) -> "Scored":
         """What :meth:`plain` made; ValueError, TypeError or KeyError for anything else."""
-        added = plain["added"]
+        added, ranking = plain["added"], plain.get("ranking")
         _check(plain)
         return cls(
             tuple(plain["scores"]),
@@ -49,6 +53,8 @@ class Scored:
             plain["note"],
             None if added is None else _numbers(added, np.float32),
             tuple(Shared(str(name), float(spent), bool(fitting)) for name, spent, fitting in plain["shared"]),
+            None if ranking is None else _numbers(ranking, np.float64),
+            plain.get("ranked_by"),
         )
 
 

@@ -14,6 +14,7 @@ from nearline._records.refused import ParameterError, UnknownNameError
 from nearline._records.words import worded
 from nearline.predictions import Foretold, Predictions, judgement
 from nearline.selection import measures
+from nearline.selection.costs import MeanCost
 from nearline.selection.measures import TopK
 from nearline.selection.positive import conventional, positive_class
 
@@ -91,6 +92,18 @@ _SAME = {
     "top_k_accuracy": "top-2",
     "top-k": "top-2",
 }
+
+
+_LABELS = ("accuracy", "balanced-accuracy", "precision", "recall", "f1", "mcc")
+
+
+def of_labels(scorer: Scorer) -> bool:
+    """Whether a score looks at nothing but labels, so that a threshold changes it and nothing else does."""
+    if any(scorer.score is SCORERS[name].score for name in _LABELS):
+        return True
+    if isinstance(scorer.score, Foreign):
+        return getattr(scorer.score.judge, "_response_method", None) == "predict"
+    return isinstance(scorer.score, MeanCost)
 
 
 def scorers_for(

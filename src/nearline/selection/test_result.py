@@ -42,6 +42,7 @@ class TestResult:
     fold_titles: dict[str, str] = field(
         default_factory=dict
     )  # the same on folds, which may lack a class of the test rows
+    rule: str = ""  # that makes the labels, in words, where it is not the model's own
 
     @property
     def confusion(self) -> Array:

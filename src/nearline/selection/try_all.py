@@ -24,6 +24,7 @@ from nearline.selection.chain import Chain
 from nearline.selection.checks import Finding
 from nearline.selection.choice import check_any, chosen_of
 from nearline.selection.contest import Contest
+from nearline.selection.deciding import deciding_of
 from nearline.selection.families import families
 from nearline.selection.final_fit import FinalFit
 from nearline.selection.fold_data import TrainingRows
@@ -37,7 +38,7 @@ from nearline.selection.openings import check_record
 from nearline.selection.outside import LEAST, outside_reference
 from nearline.selection.parts import DividesRows
 from nearline.selection.progress import as_progress
-from nearline.selection.remarks import TRIVIAL, grid_ends, leaks, no_better, warn_of
+from nearline.selection.remarks import TRIVIAL, grid_ends, leaks, misled, no_better, warn_of
 from nearline.selection.rows import LabeledRows
 from nearline.selection.running import Rules
 from nearline.selection.scoring import as_scorers, scorers_for
@@ -85,7 +86,14 @@ class TryThemAll(
     calibrate : None, "auto", "temperature", "sigmoid" or "isotonic": probabilities calibrated on rows that the model has not
         seen, "auto" only where that lowers their log-loss (:class:`CalibratedClassifier`); "needed": only if the chosen
         model has no probabilities, by at most 5 further fits of it. Labels stay the chosen model's.
-    class_weight : None, "balanced" or {label: weight}, for fitting; scores stay unweighted by it.
+    class_weight : None, "balanced" or {label: weight}, for fitting; scores stay unweighted by it. With None and a score to
+        which rare classes matter ("balanced-accuracy", "f1", "recall", "mcc", costs), models that take class weights are
+        tried with and without.
+    costs : what mistakes cost: a matrix, a row for each true class and a column for each answer in the order of the sorted
+        labels, or {(true, answered): cost}, where other mistakes cost 1. Then the mean cost decides, before ``scoring``.
+    threshold : None: labels are the models' own. "tune": of two classes, each candidate gets the threshold that is best for
+        the score that decides, found on the folds but the one it is judged on. "costs": the answer of the least expected
+        cost, of models with probabilities. "auto": with costs "tune" for two classes, "costs" for more; else None.
     time_limit : seconds for the whole fit: checks, representations, candidates and the last fit; decides how many
         candidates finish, never their scores.
     beside : what runs beside the families: "reference" (boosted trees of scikit-learn on the same folds, never chosen: is
@@ -142,6 +150,8 @@ class TryThemAll(
         choose: str = "best",
         calibrate: str | None = None,
         class_weight: Any = None,
+        costs: Any = None,
+        threshold: str | None = "auto",
         time_limit: float | None = None,
         beside: Any = "auto",
         progress: Any = "auto",
@@ -161,6 +171,8 @@ class TryThemAll(
         self.choose = choose
         self.calibrate = calibrate
         self.class_weight = class_weight
+        self.costs = costs
+        self.threshold = threshold
         self.time_limit = time_limit
         self.beside = beside
         self.progress = progress
@@ -201,10 +213,11 @@ class TryThemAll(
         with heeding(budget.checking), account.charge("checks"):
             self.findings_: list[Finding] = leaks(self, rows, part, self._locked, self._train)
         warn_of(self.findings_)
-        journal = journal_of(self.journal, rows, self._scorers, self.class_weight)
+        deciding = self._deciding
+        journal = journal_of(self.journal, rows, self._scorers, self.class_weight, deciding.identity)
         rules = Rules(
             self._scorers, self.preset, as_progress(self.progress), self.class_weight, budget, None, self._final.times,
-            journal, account,
+            journal, account, deciding,
         )  # fmt: skip
         try:
             self._hold(rows, part, rules)
@@ -223,7 +236,11 @@ class TryThemAll(
         contest, budget = self._run(rows, rules), rules.budget
         with suppress(OutOfTime), heeding(Deadline(GRACE) if self.interrupted_ else budget.result):
             against = chosen_against_trivial(self.leaderboard_, self.chosen_, rows, self._scorers[0])
-            self.findings_ += [*no_better(against, "folds"), *grid_ends(self.leaderboard_)]
+            self.findings_ += [
+                *no_better(against, "folds"),
+                *misled(self.leaderboard_, self.chosen_, rows),
+                *grid_ends(self.leaderboard_),
+            ]
         with rules.account.charge("the last fit"):
             self._fit_last(part, contest)
         self._look_outside(contest)
@@ -241,7 +258,8 @@ class TryThemAll(
             raise ValueError(
                 f"The training part has 1 class only, {self.classes_.tolist()[0]!r}: give more rows, or another split."
             )
-        self._scorers, self.positive_ = scorers_for(self.scoring, self.classes_, codes, self.pos_label)
+        scorers, self.positive_ = scorers_for(self.scoring, self.classes_, codes, self.pos_label)
+        self._deciding, self._scorers = deciding_of(self, self.classes_, scorers)
         self._folds = self._division.folds(codes, part.groups, folds)
         # Rows left out several times, or folds in time that a splitter draws, are no independent rows.
         independent = self._division.kind == "stratified" and self._folds.numbers is not None
@@ -255,7 +273,12 @@ class TryThemAll(
     def estimator(self, entry: Entry) -> Any:
         """A candidate of the leaderboard as an unfitted scikit-learn estimator that takes the data as they are."""
         family = {family.name: family for family in self._families()}[entry.family]
-        chain = Chain(self._representations[entry.representation].chained(family.estimator(entry.parameters)))
+        parameters = dict(entry.parameters)
+        class_weight = parameters.pop("class_weight", None)
+        model = family.estimator(parameters)
+        if class_weight is not None:
+            model.set_params(class_weight=class_weight)
+        chain = Chain(self._representations[entry.representation].chained(model), rule=entry.rule)
         names = getattr(self, "feature_names_in_", None)
         if names is not None and NAMES in chain.get_params():
             chain.set_params(**{NAMES: names.tolist()})
@@ -350,6 +373,7 @@ class TryThemAll(
             {scorer.name: board.mean(chosen, scorer.name) for scorer in self._scorers},
             self.calibration_ is not None,
             self.random_state,
+            "" if chosen.rule is None else chosen.rule.said(self.classes_.tolist()),
         )
 
     @property

@@ -76,6 +76,8 @@ def _refuse(contest: Any, split: Split, holdout: Holdout | None, groups: Any) ->
         "time_limit": contest.time_limit is not None,
         "journal": contest.journal is not None,
         "features": contest.features is not None,
+        "costs": contest.costs is not None,
+        f"threshold={contest.threshold!r}": contest.threshold not in (None, "auto"),
         f"calibrate={contest.calibrate!r}": contest.calibrate not in (None, "needed"),
     }
     for what, wanted in refused.items():

@@ -7,6 +7,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline.representations import Representation
+from nearline.selection.decisions import Rule
 from nearline.selection.edges import Edge
 from nearline.selection.families import Family, Shared
 from nearline.selection.leaderboard import Entry
@@ -39,6 +40,9 @@ class Unit:
         init=False
     )  # per fold and candidate: what rows add to the score that decides
     edges: dict[int, tuple[Edge, ...]] = field(default_factory=dict)  # of the best candidate
+    rankings: list[dict[int, Array]] = field(init=False)  # per fold and candidate, until a threshold is tuned
+    ranked_by: dict[int, str] = field(default_factory=dict)
+    rules: dict[int, Rule] = field(default_factory=dict)  # of candidates whose labels are not the model's own
 
     def __post_init__(self) -> None:
         n_scorers, n_folds = len(self.scorers), len(self.tests)
@@ -46,6 +50,7 @@ class Unit:
         self.done, self.sizes = np.empty((0, n_folds), bool), np.empty(0)
         self.correct = [np.empty((0, -(-len(test) // 8)), np.uint8) for test in self.tests]
         self.added = [{} for _ in self.tests]
+        self.rankings = [{} for _ in self.tests]
 
     def grow(self, grid: list[dict[str, Any]]) -> None:
         """Room for further candidates."""
@@ -65,6 +70,9 @@ class Unit:
         """Keep what a candidate did on fold f."""
         if found.added is not None:
             self.added[f][number] = found.added
+        if found.ranking is not None:
+            self.rankings[f][number] = found.ranking
+            self.ranked_by[number] = found.ranked_by or "the score"
         self.scores[:, number, f] = found.scores
         self.correct[f][number] = found.right
         self.spent[:, number, f] = found.fit_seconds, found.predict_seconds
@@ -130,6 +138,7 @@ class Unit:
             np.concatenate([correct[number] for correct in self.correct]),
             self.edges.get(number, ()),
             self._added(number),
+            self.rules.get(number),
         )
 
     def _added(self, number: int) -> Array | None:
