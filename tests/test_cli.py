@@ -173,7 +173,7 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
             2,
             "--ks must be a whole number >= 1, got 'few'.",
         ),
-        (["path", "DATA", "-t", "species", "--loss", "huber"], 2, "There is no loss 'huber'"),
+        (["path", "DATA", "-t", "species", "--loss", "huber"], 2, "Unknown --loss 'huber'"),
         # these are refused before data are read
         (["try", "nothing.csv", "--preset", "fast"], 2, "Unknown --preset 'fast'"),
         (["try", "nothing.csv", "--scoring", "beauty"], 2, "Unknown --scoring 'beauty'"),
@@ -195,8 +195,8 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
         ),
         (["try", "nothing.csv", "--jobs", "0"], 2, "--jobs must be a whole number >= 1"),
         (["try", "nothing.csv", "--time-limit", "0"], 2, "--time-limit must be a number of seconds > 0"),
-        (["sweep", "nothing.csv", "--metric", "l9"], 2, "There is no 'l9' for --metric"),
-        (["sweep", "nothing.csv", "--weights", "heavy"], 2, "There is no 'heavy' for --weights"),
+        (["sweep", "nothing.csv", "--metric", "l9"], 2, "Unknown --metric 'l9'"),
+        (["sweep", "nothing.csv", "--weights", "heavy"], 2, "Unknown --weights 'heavy'"),
         (
             ["sweep", "nothing.csv", "--folds", "1"],
             2,
@@ -207,7 +207,7 @@ def test_groups_time_and_a_test_file(penguins, tmp_path, capsys):
             2,
             "--folds must be a whole number >= 2, or 'leave-one-out', got 'loo'.",
         ),
-        (["path", "nothing.csv", "--regularizer", "l3"], 2, "There is no regularizer 'l3'"),
+        (["path", "nothing.csv", "--regularizer", "l3"], 2, "Unknown --regularizer 'l3'"),
         (["path", "nothing.csv", "--alphas", "-1"], 2, "--alphas must be finite numbers >= 0"),
         (
             ["path", "nothing.csv", "--folds", "1"],

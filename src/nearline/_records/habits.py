@@ -7,6 +7,7 @@ from typing import Any, ClassVar, ParamSpec, Self, TypeVar, cast
 
 from nearline._records.refused import UnknownNameError
 from nearline._records.spoken import spoken
+from nearline._records.words import worded
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -97,7 +98,7 @@ def named(given: Any, known: dict[str, Named], kind: Any, what: str) -> Named:
         return known[name]
     if (said := spoken(name, {one: type(listed) for one, listed in known.items()})) is not None:
         return cast(Named, said)
-    raise UnknownNameError(what, given, known, f"or give a {kind.__name__} object")
+    raise UnknownNameError(what, given, known, worded(f"or give a {kind.__name__} object", ""))
 
 
 class TranslatesHabits:

@@ -18,6 +18,7 @@ OPTIONS = {
     "include": "--include",
     "ks": "--ks",
     "loss": "--loss",
+    "metric": "--metric",
     "metrics": "--metric",
     "outliers": "--outliers",
     "pos_label": "--positive",

@@ -7,6 +7,7 @@ from nearline import _core
 from nearline._records.habits import ours
 from nearline._records.refused import UnknownNameError
 from nearline._records.spoken import spoken
+from nearline._records.words import worded
 from nearline.neighbors.given import Function, PrecomputedDistances
 from nearline.neighbors.learned import Learned
 from nearline.neighbors.lengths import Euclidean, LInfinity, Lq, Manhattan, SquaredL2
@@ -51,7 +52,7 @@ def as_metric(metric: Any) -> Metric:
         return as_metric(said)
     if callable(metric) and not isinstance(metric, type):
         return Function(metric)
-    instead = "'lq:3', an object such as Lq(3) or Mahalanobis(M), or a function"
+    instead = worded("'lq:3', an object such as Lq(3) or Mahalanobis(M), or a function", "or such as 'lq:3'")
     raise UnknownNameError("metric", metric, [*METRICS, *ALIASES], instead)
 
 

@@ -11,6 +11,7 @@ from nearline._arrays.design import Array
 from nearline._records.kept import Real, kept
 from nearline._records.parameters import Parametrized
 from nearline._records.refused import UnknownNameError
+from nearline._records.words import worded
 from nearline.neighbors.metric import Metric
 
 LARGE = 1e200  # votes above it might overflow when they are added up: the largest becomes 1
@@ -150,5 +151,5 @@ def as_weights(weights: Any) -> VoteWeights:
         return WEIGHTS[weights]
     if callable(weights) and not isinstance(weights, type):
         return FunctionWeights(weights)
-    instead = "an object such as Temperature(0.07), or a function of distances"
+    instead = worded("an object such as Temperature(0.07), or a function of distances", "")
     raise UnknownNameError("weights", weights, WEIGHTS, instead)
