@@ -76,6 +76,7 @@ def _refuse(contest: Any, split: Split, holdout: Holdout | None, groups: Any) ->
         "time_limit": contest.time_limit is not None,
         "journal": contest.journal is not None,
         "features": contest.features is not None,
+        f"beside={contest.beside!r}": contest.beside not in (None, "auto"),
         "costs": contest.costs is not None,
         f"threshold={contest.threshold!r}": contest.threshold not in (None, "auto"),
         f"calibrate={contest.calibrate!r}": contest.calibrate not in (None, "needed"),
