@@ -237,7 +237,10 @@ def test_contests_are_listed_and_chosen_by_name(capsys: pytest.CaptureFixture[st
 def test_the_tables_are_made_of_the_data_files() -> None:
     assert results.TABLES.read_text() == results.tables(CONTESTS)
     names = {contest.name for contest in CONTESTS}
-    assert {path.stem for path in results.FOLDER.glob("*.json")} - names <= {"defaults", "learned-metrics"}  # of studies
+    assert {path.stem for path in results.FOLDER.glob("*.json")} - names <= {
+        "defaults",
+        "learned-metrics",
+    }  # of studies
 
 
 def test_every_contest_that_the_page_names_is_there() -> None:

@@ -69,8 +69,8 @@ def test_what_does_not_depend_on_alpha_is_made_once(monkeypatch):
     from nearline.risk.passes._csc import Csc
 
     made = []
-    build = Csc.arrays.func
-    monkeypatch.setattr(Csc.arrays, "func", lambda self: made.append(self) or build(self))
+    build = Csc.arrays.compute
+    monkeypatch.setattr(Csc.arrays, "compute", lambda self: made.append(self) or build(self))
     X, targets = tiny_problem(2, sparse=True)
     assert len(list(path(X, targets, regularizer="l1", n_alphas=5))) == 5
     assert len(made) == 1

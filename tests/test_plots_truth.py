@@ -96,8 +96,8 @@ def test_cells_have_the_colors_of_their_own_class():
 
 def test_what_is_said_of_tested_rows_is_what_scikit_learn_says(monkeypatch):
     sample = plots.PICTURES["confusion"].shipped()
-    result = contests._tested(sample)
-    monkeypatch.setattr(contests, "_tested", lambda _: result)
+    result = contests._tested(sample, ("logistic, L2",), "quick", 0)
+    monkeypatch.setattr(contests, "_tested", lambda *_, **more: result)
     truth, p = result.classes[result.codes], result.predictions.probabilities()
     called = result.classes[result.predictions.labels]
     texts = [int(text.get_text()) for text in plots.PICTURES["confusion"](sample).texts]

@@ -286,7 +286,9 @@ def test_a_further_representation_that_is_dear_is_not_begun(monkeypatch):
     monkeypatch.setattr(FoldData, "_made", lambda self, way: begun.append(way.name) or made(self, way))
     monkeypatch.setattr(FoldData, "seconds_to_make", lambda self, way, like=None: 50.0 if like else 0.0)
     frame = pd.DataFrame({"a": rows_of(60)[0][:, 0], "b": ["x", "y", "z"] * 20})
-    contest = contest_of(include=["majority", "nearest centroid"], time_limit=100, preset="default")
+    contest = contest_of(
+        include=["majority", "nearest centroid"], time_limit=100, preset="default", beside=None
+    )
     contest.fit(frame, np.arange(60) % 2)
     (late,) = contest.leaderboard_.skipped
     assert (late.family, late.representation, late.late) == ("all families", "table-minmax", True)

@@ -9,9 +9,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import _safe_indexing
 
 from nearline._arrays.design import Array
+from nearline._records.kept import ListOf, OrNone, Word, kept
 from nearline.representations.base import Prepared, Representation, by_name, is_frame
 
 
+@kept(columns=OrNone(ListOf(Word())))
 class AsGiven(TransformerMixin, BaseEstimator):
     """Rows as they are; an array of numbers that was a frame is one again, with the names of its columns.
 
