@@ -49,6 +49,7 @@ class FoldData:
             str, float
         ] = {}  # seconds that reading took, and each representation before its folds
         self._longest: dict[str, float] = {}  # seconds of the longest fold of each representation
+        self._size: dict[str, float] = {}  # bytes of the largest fold of each representation
         self.making = 0.0  # seconds that all folds took so far
 
     def all_fit(self, representations: list[Representation]) -> bool:
@@ -83,6 +84,8 @@ class FoldData:
         if f in kept:
             return kept[f]
         train, test = self.rows.folds[f]
+        # before it is made: a fold that is too large to be kept beside others is never in memory beside them
+        self._make_room(representation, self._size_of(representation))
         with self._account.charge(ROWS):
             prepared, watch = self._made(representation), Deadline(None)
             X_train, X_test = prepared.fold(train, test, self.rows.codes[train])
@@ -92,9 +95,11 @@ class FoldData:
         squares = prepared.squares[test] if gram else None
         rows, codes = self.rows, self.rows.codes[train]
         fold = Fold(X_train, codes, self._weights(train), X_test, rows.classes, gram, squares)
-        self._make_room(representation, fold)
+        one = 1.3 * fold.data_bytes
+        self._size[representation.name] = max(self._size.get(representation.name, 0.0), one)
+        self._make_room(representation, one)
         alone = not any(self._kept.values())  # one is kept in any case: families ask for it before they begin
-        if alone or self._used() + 1.3 * fold.data_bytes <= self.memory:
+        if alone or self._used() + one <= self.memory:
             kept[f] = fold
         return fold
 
@@ -160,11 +165,17 @@ class FoldData:
     def _used(self) -> float:
         return sum(1.3 * fold.data_bytes for folds in self._kept.values() for fold in folds.values())
 
-    def _make_room(self, representation: Representation, fold: Fold) -> None:
-        """Other representations' folds go first."""
+    def _size_of(self, representation: Representation) -> float:
+        """Bytes of a fold, by one that was made; of a representation that is not begun, by the largest of the others."""
+        return self._size.get(representation.name, max(self._size.values(), default=0.0))
+
+    def _make_room(self, representation: Representation, size: float) -> None:
+        """Other representations' folds go first, then this one's if two of them are too much already."""
         for name in list(self._kept):
-            if name != representation.name and self._used() + 1.3 * fold.data_bytes > self.memory:
-                self._kept[name] = {}
+            if name != representation.name and self._used() + size > self.memory:
+                self._kept[name].clear()
+        if 2 * size > self.memory:
+            self._kept.get(representation.name, {}).clear()
 
 
 def fitting_weights(codes: Array, classes: Array, weights: Array | None, class_weight: Any) -> Array | None:
