@@ -218,7 +218,7 @@ def test_families_by_name():
 
 def test_every_row_of_the_leaderboard_equals_a_loop_over_pipelines():
     X, y = rows_of()
-    contest = fitted(X, y, include=None, exclude=["logistic", "SVM", "sparsemax"], folds=2)
+    contest = fitted(X, y, include=None, exclude=["logistic", "SVM", "sparsemax"], folds=2, beside=None)
     train = contest._train
     folds = contest._folds
     assert {entry.representation for entry in contest.leaderboard_} == {"standardized", "as-is"}
@@ -893,7 +893,7 @@ def test_include_names_own_models_too():
     own = {"my tree": ScikitGaussianNB(), "my logistic": ScikitLogistic()}
 
     def tried(**options):
-        contest = fitted(X, y, own=own, **options)
+        contest = fitted(X, y, own=own, beside=None, **options)
         return {entry.family for entry in contest.leaderboard_}
 
     assert tried(include="my tree") == {"my tree"}

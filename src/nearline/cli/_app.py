@@ -18,6 +18,7 @@ from nearline.cli._options import (
     Dask,
     Data,
     Drop,
+    Ensembled,
     FeatureCache,
     Features,
     Labels,
@@ -90,6 +91,7 @@ def try_(
     nested: Nested = False,
     refit: Refit = "train",
     reference: Reference = None,
+    ensemble: Ensembled = None,
     time_limit: Annotated[float | None, typer.Option(help="seconds")] = None,
     random_state: RandomState = 0,
     jobs: Annotated[int | None, typer.Option(help="threads (default: all)")] = None,
@@ -122,7 +124,7 @@ def try_(
             data, reading, scoring.split(","), positive, folds, groups, time, test, families_in(include),
             families_in(exclude) or (), preset, time_limit, random_state, jobs, out, force, json, quiet, openings,
             resume, features, feature_cache,
-            Settings(choose, calibrate, class_weight, nested, refit, reference),
+            Settings(choose, calibrate, class_weight, nested, refit, reference, ensemble),
             memory, dask, workers, costs, threshold,
         )
     )  # fmt: skip

@@ -118,6 +118,7 @@ def _refuse(request: Request) -> None:
         "--refit": request.settings.refit != "train",
         "--calibrate": request.settings.calibrate not in ("needed", "none"),
         "--reference": bool(request.settings.reference),
+        "--ensemble": bool(request.settings.ensemble),
         "--folds leave-one-out": not request.folds.isdecimal(),
         f"--test {request.test}": not share,
     }

@@ -84,6 +84,16 @@ Reference = Annotated[
 ]
 
 
+Ensembled = Annotated[
+    bool | None,
+    typer.Option(
+        "--ensemble/--no-ensemble",
+        help="the candidates' weighted mean as a further candidate (default: unless quick)",
+        show_default=False,
+    ),
+]
+
+
 Positive = Annotated[
     str | None, typer.Option(help="positive one of two classes (default: 1 or true, else the rarer)")
 ]

@@ -21,6 +21,7 @@ class Settings:
     nested: bool = False
     refit: str = "train"
     reference: bool | None = None  # None: as the preset has it
+    ensemble: bool | None = None
 
     def parameters(self, y: Any, test: Any, by: str, folds: Any, preset: str) -> dict[str, Any]:
         """Parameters of TryThemAll, for rows with labels y that are divided by something into folds."""
@@ -36,7 +37,7 @@ class Settings:
 
     def beside(self, preset: str) -> Any:
         """What runs beside the families."""
-        asked = {"reference": self.reference}
+        asked = {"reference": self.reference, "ensemble": self.ensemble}
         if all(one is None for one in asked.values()):
             return "auto"
         usual = beside_of("auto", preset)

@@ -11,6 +11,7 @@ from nearline._arrays.design import Array
 from nearline._records.explanation import Contributions, Explanation
 from nearline.explain.origins import Origins, origins
 from nearline.neighbors.explanation import Votes
+from nearline.selection.ensemble import Opinions
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,13 @@ def _(explanation: Votes, named: Named) -> list[Reason]:
 def _(explanation: Contributions, named: Named) -> list[Reason]:
     name = CALLED[explanation.of](named)
     return [_sum(explanation, i, name, named) for i in range(len(explanation))]
+
+
+@reasons_of.register
+def _(explanation: Opinions, named: Named) -> list[Reason]:
+    return [
+        Reason(label, said=explanation.said(i)) for i, label in enumerate(explanation.predictions.tolist())
+    ]
 
 
 Called = Callable[[int], tuple[str, str | None]]  # the name of a term, and what the row has there

@@ -8,10 +8,12 @@ from sklearn.pipeline import Pipeline
 
 from nearline.representations.bases import SplineCode
 from nearline.representations.codes import CategoryCode, DateCode, NumberCode, TextCode
+from nearline.representations.raw import AsGiven
 from nearline.representations.tables import TableEncoder
 from nearline.representations.text_tables import TextTableEncoder
 from nearline.representations.texts import Documents
 from nearline.selection.calibration import CalibratedClassifier
+from nearline.selection.ensemble import Ensemble
 
 JSON = (str, int, float, bool, list)  # labels of other types, such as bytes, are written as text
 CODES = {
@@ -44,6 +46,8 @@ def described(model: Any) -> str:
         return " > ".join(described(step) for _, step in model.steps)
     if isinstance(model, str):  # pipelines may have a step "passthrough"
         return model
+    if isinstance(model, Ensemble):
+        return f"Ensemble({', '.join(described(one) for one in model.estimators)})"
     name, inner = type(model).__name__, vars(model).get("estimator")
     return name if inner is None else f"{name}({described(inner)})"
 
@@ -52,7 +56,12 @@ def _first(model: Any) -> Any:
     """The step that takes the rows."""
     if isinstance(model, CalibratedClassifier):
         return _first(model.estimator_)
-    return _first(model.steps[0][1]) if isinstance(model, Pipeline) and model.steps else model
+    if isinstance(model, Ensemble):
+        return _first(model.models_[0])
+    if isinstance(model, Pipeline) and model.steps:
+        rest = [step for _, step in model.steps if not isinstance(step, AsGiven)]
+        return _first((rest or [model.steps[0][1]])[0])
+    return model
 
 
 def facts_of(model: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from nearline.estimators.kernel_base import KernelModel
 from nearline.estimators.kernel_maps import KernelMap
 from nearline.representations.features import FeatureExtractor
 from nearline.representations.kernels import KernelRows
+from nearline.representations.raw import AsGiven
 from nearline.representations.tables import ColumnsEncoder
 from nearline.representations.texts import Documents
 
@@ -67,7 +68,7 @@ def _steps(pipeline: Any) -> list[Any]:
     for _, step in pipeline.steps:
         if isinstance(step, Pipeline):
             found += _steps(step)
-        elif step not in (None, "passthrough"):
+        elif step not in (None, "passthrough") and not isinstance(step, AsGiven):
             found.append(step)
     return found
 

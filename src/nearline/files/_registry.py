@@ -42,6 +42,7 @@ from nearline.selection.calibration import CalibratedClassifier
 from nearline.selection.calibrators import CALIBRATORS
 from nearline.selection.chain import Chain
 from nearline.selection.decisions import LeastCost, Threshold
+from nearline.selection.ensemble import Ensemble
 from nearline.solvers import DecayingStep, Method, Solution, Status
 from nearline.solvers.perceptron import PerceptronResult
 from nearline.solvers.sgd import DescentProgress
@@ -60,7 +61,7 @@ SKLEARN = (
     TfidfTransformer,
     TfidfVectorizer,
 )
-OWN = (Chain, CalibratedClassifier)
+OWN = (Chain, CalibratedClassifier, Ensemble)
 # Bases of what estimators take as parameters: all that nearline derives from them may be in a file.
 FAMILIES: dict[str, type[Any]] = {
     "loss": Loss,

@@ -10,6 +10,8 @@ from nearline._parallel.stopping import Deadline, OutOfTime, checkpoint, heeding
 from nearline.representations import Representation
 from nearline.selection.deciding import with_class_weights, without_class_weight
 from nearline.selection.edges import ROUNDS, Axis, Edge, open_ends
+from nearline.selection.ensembling import NAME as ENSEMBLE
+from nearline.selection.ensembling import ensembled
 from nearline.selection.families import Family
 from nearline.selection.fold_data import FoldData, TrainingRows
 from nearline.selection.forecast import Forecast
@@ -39,7 +41,7 @@ class Contest:
         ] = {}  # seconds that a last fit of an entry, known by its id, takes about
         self._tests = [test for _, test in rows.folds]
         self._data = FoldData(rows, rules.class_weight, min(KEPT, self.rules.memory_left / 4), rules.account)
-        self._runner = Runner(rows, self._data, rules)
+        self.runner = Runner(rows, self._data, rules)
         usable, self.skipped = usable_representations(self._data, representations, rules.budget)
         self._pairs = [(family, one) for family in families for one in usable if one.gives in family.takes]
         if not self._data.all_fit(usable) or are_dear(
@@ -82,6 +84,17 @@ class Contest:
         return Leaderboard(
             entries, rules.scorers, self.rows.test_to_train, self.skipped, n_rows, account=rules.account
         )
+
+    def joined(self, board: Leaderboard) -> Leaderboard:
+        """The leaderboard with an ensemble of what was tried as a further candidate."""
+        with self.rules.account.charge(ENSEMBLE), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the candidates have said it
+            try:
+                return ensembled(self, board)
+            finally:
+                self._data.forget()
+                for unit in self.units:
+                    unit.forget_probabilities([])
 
     def _run_all(self, waiting: list[Unit], total: int | None) -> None:
         """Unit after unit; those that ran leave the list. ``total``: of all units, where others are to come."""
@@ -161,7 +174,7 @@ class Contest:
         """Run a unit; one that fails is skipped with the reason, one that is late keeps the candidates that finished."""
         try:
             checkpoint()
-            self._runner.run(unit, 0, doing, lambda part: self._forecast.share(unit, part))
+            self.runner.run(unit, 0, doing, lambda part: self._forecast.share(unit, part))
         except OutOfTime:
             self._skip(unit.family, unit.representation, LATE, late=True)
         except KeyboardInterrupt:
@@ -178,7 +191,7 @@ class Contest:
             unit = self._unit(family, representation)
             if isinstance(unit, str):
                 return unit
-            self._runner.run(unit, 0, f"{_doing(unit)}, beside the contest", lambda _: 0.0)
+            self.runner.run(unit, 0, f"{_doing(unit)}, beside the contest", lambda _: 0.0)
         except OutOfTime:
             return LATE
         finally:
@@ -216,10 +229,10 @@ class Contest:
             try:
                 with heeding(self.rules.budget.candidates):
                     checkpoint()
-                    self._runner.check_memory(unit, further)
+                    self.runner.check_memory(unit, further)
                     unit.grow(further)
                     doing = f"further values: {_doing(unit)}"
-                    self._runner.run(unit, first, doing, lambda _: self._forecast.further(part))
+                    self.runner.run(unit, first, doing, lambda _: self._forecast.further(part))
             except OutOfTime:
                 why = LATE
                 break

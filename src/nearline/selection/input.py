@@ -118,7 +118,7 @@ def check_classes(y: Array) -> None:
         )
 
 
-BESIDE = ("reference",)  # what runs beside the families of a contest
+BESIDE = ("reference", "ensemble")  # what runs beside the families of a contest
 
 
 def beside_of(beside: Any, preset: str) -> tuple[str, ...]:

@@ -42,10 +42,19 @@ class Entry:
     ] = ()  # ends of the grid that it stands at, as the best of its family on these data
     added: Array | None = field(default=None, repr=False)  # what left-out rows add to the score that decides
     rule: Rule | None = None  # that makes the labels, where it is not the model's own
+    members: "tuple[Member, ...]" = ()  # of an ensemble
 
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={short(value)}" for name, value in self.parameters.items())
         return f"{self.family} ({inside})" if inside else self.family
+
+
+@dataclass(frozen=True)
+class Member:
+    """A candidate of an ensemble, and its share of the mean."""
+
+    entry: Entry
+    weight: float
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,7 @@ class Leaderboard:
     n_rows: int | None = None  # left out over all folds, where they are independent of each other
     outside: "Outside | None" = None  # what the choice is held against
     account: Account | None = None  # where the time went
+    together: str = ""  # what the ensemble is, or why there is none
 
     def __post_init__(self) -> None:
         self.entries.sort(key=self._rank)
@@ -252,6 +262,7 @@ class Leaderboard:
             "* not distinguishable from the best of these by a paired comparison (approximate).",
             "Linear models are certified to 1e-3 of the null risk on folds, the chosen one to 1e-4 of its own risk.",
             *self._open_ends(best),
+            *([self.together] if self.together else []),
             *self._reasons(),
             *([] if self.outside is None else [str(self.outside)]),
         ]

@@ -17,6 +17,7 @@ from nearline.selection.budget import Budget
 from nearline.selection.comparison import added_by_rows
 from nearline.selection.contributions import contributions_of, correct
 from nearline.selection.deciding import Deciding, without_class_weight
+from nearline.selection.ensembling import kept_of, kept_probabilities, may_keep
 from nearline.selection.families import Fold, Outcome
 from nearline.selection.fold_data import FoldData, TrainingRows, fitting_weights
 from nearline.selection.journal import Journal
@@ -41,6 +42,7 @@ class Rules:
     journal: Journal = field(default_factory=Journal)
     account: Account = field(default_factory=Account)  # of the time
     deciding: Deciding = field(default_factory=Deciding)
+    ensemble: bool = False  # whether there will be one
 
     @property
     def memory_left(self) -> float:
@@ -79,6 +81,7 @@ class Runner:
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             pieces = self._pieces(unit, first)
+            unit.pieces += pieces
             try:
                 for number, piece in enumerate(pieces):
                     with heeding(
@@ -89,6 +92,7 @@ class Runner:
                         self._run_candidates(Piece(unit, piece, said), doing, whole)
             finally:  # also of those that finished before the time was over
                 self.rules.deciding.settle(unit, first, self.rows, self.rules.scorers)
+                unit.forget_probabilities(kept_of(unit, self.rules.scorers[0].sign))
         for message in _messages(said):
             for notes in unit.notes[first:]:
                 notes[message] = None
@@ -135,11 +139,28 @@ class Runner:
     def _run_fold(self, piece: "Piece", f: int, numbers: list[int]) -> None:
         unit, scored = piece.unit, dict[int, Scored]()
         fold = self.data.fold(unit.representation, f)
+        keep = self.rules.ensemble and may_keep(unit, len(self.rows.classes))
         for number, outcome in self._outcomes(unit, fold, numbers):
-            scored[number] = self._scored(f, outcome)
+            scored[number] = self.scored(f, outcome)
             unit.take(f, number, scored[number])
+            P = kept_probabilities(outcome.predictions) if keep else None
+            if P is not None:
+                unit.probabilities[f][number] = P
             checkpoint()
         self.rules.journal.keep(unit, f, numbers, scored, _messages(piece.said))
+
+    def remember(self, unit: Unit, f: int, numbers: list[int]) -> None:
+        """Probabilities of candidates that a journal knew on fold f: they are run again as they ran, to the same bits."""
+        fold = self.data.fold(unit.representation, f)
+        asked = [list(piece) for piece in unit.pieces if set(piece) & set(numbers)]
+        for piece in asked if unit.family.warm else [sorted(numbers)]:
+            for number, outcome in self._outcomes(unit, fold, piece):
+                if number in numbers:
+                    P = kept_probabilities(outcome.predictions)
+                    nothing = np.full(
+                        (len(self.rows.folds[f][1]), len(self.rows.classes)), np.nan, np.float32
+                    )
+                    unit.probabilities[f][number] = nothing if P is None else P
 
     def _outcomes(self, unit: Unit, fold: Fold, numbers: list[int]) -> Iterator[tuple[int, Outcome]]:
         """Of candidates by their numbers; those of other class weights are other paths."""
@@ -149,7 +170,8 @@ class Runner:
             for outcome in unit.family.outcomes(weighed, grid):
                 yield own[outcome.number], outcome
 
-    def _scored(self, f: int, outcome: Outcome) -> Scored:
+    def scored(self, f: int, outcome: Outcome) -> Scored:
+        """What an outcome on fold f is worth."""
         rows, test, deciding = self.rows, self.rows.folds[f][1], self.rules.deciding
         weights = None if rows.weights is None else rows.weights[test]
         outcome = replace(outcome, predictions=deciding.decided(outcome.predictions))

@@ -25,6 +25,7 @@ from nearline.selection.checks import Finding
 from nearline.selection.choice import check_any, chosen_of
 from nearline.selection.contest import Contest
 from nearline.selection.deciding import deciding_of
+from nearline.selection.ensemble import Ensemble
 from nearline.selection.families import families
 from nearline.selection.final_fit import FinalFit
 from nearline.selection.fold_data import TrainingRows
@@ -96,8 +97,9 @@ class TryThemAll(
         cost, of models with probabilities. "auto": with costs "tune" for two classes, "costs" for more; else None.
     time_limit : seconds for the whole fit: checks, representations, candidates and the last fit; decides how many
         candidates finish, never their scores.
-    beside : what runs beside the families: "reference" (boosted trees of scikit-learn on the same folds, never chosen: is
-        another kind of model better?). "auto": that, unless the preset is "quick"; None: nothing.
+    beside : what there is beside the families: "reference" (boosted trees of scikit-learn on the same folds, never chosen: is
+        another kind of model better?), "ensemble" (the candidates' mean probabilities, weighted, as a further candidate), or
+        a list of both. "auto": both, unless the preset is "quick"; None: nothing.
     progress : "auto", "bar", "lines" or "silent".
     journal : a file that keeps what has finished. A fit that finds it there goes on with it, to the same bits; that of
         other rows, folds, weights, scores or another version is refused.
@@ -217,7 +219,7 @@ class TryThemAll(
         journal = journal_of(self.journal, rows, self._scorers, self.class_weight, deciding.identity)
         rules = Rules(
             self._scorers, self.preset, as_progress(self.progress), self.class_weight, budget, None, self._final.times,
-            journal, account, deciding,
+            journal, account, deciding, "ensemble" in beside_of(self.beside, self.preset),
         )  # fmt: skip
         try:
             self._hold(rows, part, rules)
@@ -272,6 +274,11 @@ class TryThemAll(
 
     def estimator(self, entry: Entry) -> Any:
         """A candidate of the leaderboard as an unfitted scikit-learn estimator that takes the data as they are."""
+        if entry.members:
+            models = [self.estimator(replace(one.entry, rule=None)) for one in entry.members]
+            called = [f"{one.entry} on {one.entry.representation}" for one in entry.members]
+            together = Ensemble(models, [one.weight for one in entry.members], called)
+            return Chain(AsTheyCame().chained(together), rule=entry.rule)
         family = {family.name: family for family in self._families()}[entry.family]
         parameters = dict(entry.parameters)
         class_weight = parameters.pop("class_weight", None)
@@ -310,6 +317,8 @@ class TryThemAll(
         if contest.interrupted and not len(self.leaderboard_):
             raise KeyboardInterrupt
         check_any(self.leaderboard_, self.time_limit)
+        if rules.ensemble and not contest.interrupted:
+            self.leaderboard_ = contest.joined(self.leaderboard_)
         self.best_, self.chosen_ = self.leaderboard_.best, chosen_of(self.leaderboard_, self.choose)
         return contest
 

@@ -43,6 +43,10 @@ class Unit:
     rankings: list[dict[int, Array]] = field(init=False)  # per fold and candidate, until a threshold is tuned
     ranked_by: dict[int, str] = field(default_factory=dict)
     rules: dict[int, Rule] = field(default_factory=dict)  # of candidates whose labels are not the model's own
+    pieces: list[range] = field(default_factory=list)  # candidates that ran together
+    probabilities: list[dict[int, Array]] = field(
+        init=False
+    )  # per fold and candidate, of those that an ensemble may be of
 
     def __post_init__(self) -> None:
         n_scorers, n_folds = len(self.scorers), len(self.tests)
@@ -51,6 +55,7 @@ class Unit:
         self.correct = [np.empty((0, -(-len(test) // 8)), np.uint8) for test in self.tests]
         self.added = [{} for _ in self.tests]
         self.rankings = [{} for _ in self.tests]
+        self.probabilities = [{} for _ in self.tests]
 
     def grow(self, grid: list[dict[str, Any]]) -> None:
         """Room for further candidates."""
@@ -82,6 +87,12 @@ class Unit:
         if found.note:
             self.notes[number][found.note] = None
         self.done[number, f] = True
+
+    def forget_probabilities(self, but: list[int]) -> None:
+        """Of all candidates but a few."""
+        self.probabilities = [
+            {number: P for number, P in fold.items() if number in but} for fold in self.probabilities
+        ]
 
     def finished(self) -> list[int]:
         """Numbers of the candidates that were scored on every fold."""

@@ -1,0 +1,241 @@
+"""The ensemble: weights chosen on rows left out, a row of its own that is judged on other folds, a model like any other."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.metrics import accuracy_score, log_loss
+
+from nearline import ParameterError, Split, TryThemAll, load, save
+from nearline.cli._run import run
+from nearline.explain import reasons
+from nearline.selection.ensemble import Ensemble
+from nearline.selection.ensembling import ROUNDS, greedy
+
+FEW = ("logistic, L2", "k-NN, L2", "naive Bayes, Gaussian", "linear discriminant", "SVM, hinge")
+OPTIONS = {"preset": "quick", "include": FEW, "progress": "silent", "beside": "ensemble", "folds": 3}
+
+
+def mixed(n=240):
+    """Half of what tells the classes is linear, half is local: models of both kinds are of use."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, 4))
+    y = (X[:, 0] + np.sign(X[:, 1] * X[:, 2]) + 0.7 * rng.normal(size=n) > 0).astype(int)
+    return X, np.array(["no", "yes"])[y]
+
+
+@pytest.fixture(scope="module")
+def contest():
+    return TryThemAll(**OPTIONS).fit(*mixed())
+
+
+def ensemble_of(contest):
+    return next(entry for entry in contest.leaderboard_ if entry.members)
+
+
+def fitted_on_folds(contest, entry):
+    """Probabilities of rows left out, fold by fold, by fitting the estimator of an entry to each fold."""
+    rows, y, _ = contest.training_part()
+    for train, test in contest._folds:
+        model = contest.estimator(entry).fit(rows[train], y[train])
+        yield model, rows[test], y[test]
+
+
+def test_weights_are_shares_of_candidates_with_probabilities(contest):
+    members = ensemble_of(contest).members
+    assert len(members) >= 2
+    assert sum(one.weight for one in members) == pytest.approx(1)
+    assert all(hasattr(contest.estimator(one.entry), "predict_proba") for one in members)
+    assert "SVM, hinge" in contest.leaderboard_.together.split("left out: ")[1]
+
+
+def test_a_fold_is_judged_by_weights_of_the_other_folds(contest):
+    """The slow way: fit each of those it was chosen from anew, choose on two folds, score on the third."""
+    board = contest.leaderboard_
+    pool = _pool(contest)
+    said = [list(fitted_on_folds(contest, entry)) for entry in pool]
+    truth = [y for _, _, y in said[0]]
+    P = [np.stack([one[f][0].predict_proba(one[f][1]) for one in said]) for f in range(3)]
+    classes = contest.classes_
+    for f in range(3):
+        others = [g for g in range(3) if g != f]
+        counts = _slow_greedy(
+            np.concatenate([P[g] for g in others], axis=1),
+            np.concatenate([truth[g] for g in others]),
+            classes,
+        )
+        mean = np.tensordot(counts, P[f], 1) / counts.sum()
+        score = accuracy_score(truth[f], classes[mean.argmax(axis=1)])
+        assert ensemble_of(contest).scores["accuracy"][f] == pytest.approx(score), board.together
+
+
+def _pool(contest):
+    """At most two of a family here, since there is one representation; the best of each family first."""
+    rows = [e for e in contest.leaderboard_ if not e.members and e.family not in ("SVM, hinge", "majority")]
+    by_family = {}
+    for entry in rows:
+        by_family.setdefault(entry.family, []).append(entry)
+    return [one[0] for one in by_family.values()] + [
+        e for e in rows if any(e is one[1] for one in by_family.values() if len(one) > 1)
+    ]
+
+
+def _slow_greedy(P, y, classes):
+    counts, best = np.zeros(len(P), int), (-1.0, None)
+    for number in range(1, ROUNDS + 1):
+        found = []
+        for m in range(len(P)):
+            trial = counts + (np.arange(len(P)) == m)
+            mean = np.tensordot(trial, P, 1) / number
+            found.append((-accuracy_score(y, classes[mean.argmax(axis=1)]), log_loss(y, mean), m))
+        score, _, m = min(found)
+        counts = counts + (np.arange(len(P)) == m)
+        if -score > best[0]:
+            best = -score, counts
+    return best[1]
+
+
+@given(st.integers(1, 4), st.integers(1, 12), st.integers(0, 5))
+@settings(max_examples=40, deadline=None)
+def test_the_greedy_choice_is_never_worse_than_the_best_alone(n_models, n, seed):
+    rng = np.random.default_rng(seed)
+    P, codes = rng.dirichlet(np.ones(3), size=(n_models, n)), rng.integers(0, 3, n)
+
+    def right(mean):
+        return float((mean.argmax(axis=1) == codes).mean())
+
+    def loss(mean):
+        return float(-np.log(mean[np.arange(n), codes]).mean())
+
+    counts = greedy(P, right, loss)
+    assert 1 <= counts.sum() <= ROUNDS
+    assert right(np.tensordot(counts, P, 1) / counts.sum()) >= max(right(one) for one in P) - 1e-12
+
+
+def test_where_it_wins_it_is_a_model_like_any_other(contest, tmp_path):
+    X, y = mixed()
+    entry = ensemble_of(contest)
+    model = contest.estimator(entry).fit(X, y)
+    P = sum(one.weight * contest.estimator(one.entry).fit(X, y).predict_proba(X) for one in entry.members)
+    np.testing.assert_allclose(model.predict_proba(X), P, rtol=1e-12)
+    assert (model.predict(X) == model.classes_[model.predict_proba(X).argmax(axis=1)]).all()
+    opinions = model.explain(X[:3])
+    assert [len(opinions.rows(i)) for i in range(3)] == [len(entry.members)] * 3
+    assert "says" in reasons(model, X[:1])[0].said
+    save(model, tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(again.explain(X[:2]).probabilities, opinions.probabilities[:, :2])
+
+
+def test_it_wins_only_by_its_own_score():
+    X, y = load_breast_cancer(return_X_y=True)
+    contest = TryThemAll(**OPTIONS | {"scoring": "log-loss"}).fit(X, y)
+    entry = ensemble_of(contest)
+    board = contest.leaderboard_
+    assert (contest.chosen_ is entry) == (board.mean(entry) <= min(board.mean(e) for e in board))
+    if contest.chosen_ is entry:
+        assert len(contest.model_.steps[-1][1].models_) == len(entry.members)
+    assert contest.open_test().scores["log-loss"] < 0.3
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"costs": {("yes", "no"): 5}},
+        {"scoring": "balanced-accuracy", "threshold": "tune"},
+        {"scoring": lambda model, X, y: float((model.predict(X)[y == "yes"] == "yes").mean())},
+        {"calibrate": "temperature"},
+        {"split": "time", "scoring": "log-loss"},
+        {"folds": "leave-one-out"},
+        {"choose": "one-se"},
+    ],
+)
+def test_with_other_rules(options):
+    X, y = mixed(60 if options.get("folds") else 240)
+    contest = TryThemAll(**OPTIONS | options).fit(X, y)
+    if options.get("split") == "time":  # three folds of rows: one candidate may well be as good as any mean
+        assert contest.leaderboard_.together
+        return
+    entry = ensemble_of(contest)
+    assert np.isfinite(contest.leaderboard_.mean(entry))
+    assert set(contest.estimator(entry).fit(X, y).predict(X)) <= {"no", "yes"}
+    assert contest.open_test().n_rows > 0
+
+
+def test_groups_weights_and_three_classes():
+    X, y = load_iris(return_X_y=True)
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    contest = TryThemAll(**OPTIONS).fit(X, y, groups=np.arange(len(y)) // 3, sample_weight=weights)
+    assert contest.leaderboard_.together
+    contest = TryThemAll(**OPTIONS | {"costs": np.ones((3, 3)) - np.eye(3)}).fit(X, y)
+    assert np.isfinite(contest.leaderboard_.mean(contest.best_))
+
+
+def test_after_a_journal_the_same_bits(tmp_path):
+    X, y = mixed()
+    path = tmp_path / "journal"
+    first = TryThemAll(**OPTIONS, journal=path).fit(X, y)
+    again = TryThemAll(**OPTIONS, journal=path).fit(X, y)  # its probabilities are made anew
+    alone = TryThemAll(**OPTIONS).fit(X, y)
+    for other in (again, alone):
+        assert other.leaderboard_.together == first.leaderboard_.together
+        np.testing.assert_array_equal(
+            ensemble_of(other).scores["accuracy"], ensemble_of(first).scores["accuracy"]
+        )
+        np.testing.assert_array_equal(ensemble_of(other).correct, ensemble_of(first).correct)
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    cut = TryThemAll(**OPTIONS, journal=path).fit(X, y)
+    assert cut.leaderboard_.together == first.leaderboard_.together
+
+
+def test_a_table_and_texts():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": rng.normal(size=120), "color": rng.choice(["red", "blue"], 120)})
+    y = ((frame["size"] > 0) ^ (frame["color"] == "red")).astype(int).to_numpy()
+    contest = TryThemAll(**OPTIONS | {"include": ("k-NN, L2", "logistic")}).fit(frame, y)
+    assert contest.leaderboard_.together
+    texts = [f"{word} day {number}" for number in range(40) for word in ("good", "bad", "dull")]
+    contest = TryThemAll(**OPTIONS | {"include": ("k-NN", "logistic")}).fit(texts, [0, 1, 1] * 40)
+    assert contest.leaderboard_.together
+
+
+def test_it_is_off_where_it_was_not_asked_for_and_says_why_there_is_none():
+    X, y = mixed()
+    assert TryThemAll(**OPTIONS | {"beside": "auto"}).fit(X, y).leaderboard_.together == ""
+    alone = TryThemAll(**OPTIONS | {"include": "SVM, hinge"}).fit(X, y)
+    assert alone.leaderboard_.together.startswith("no ensemble: fewer than two candidates with probabilities")
+    with pytest.raises(ParameterError, match="ensemble"):
+        TryThemAll(beside="nothing").fit(X, y)
+
+
+def test_the_whole_procedure_is_cross_validated_with_it():
+    options = OPTIONS | {"folds": None, "split": Split(folds=3, nested=True)}
+    nested = TryThemAll(**options).fit(*mixed(150)).nested_
+    assert len(nested["accuracy"]) == 3
+
+
+def test_a_file_with_other_weights_than_models_is_refused(contest, tmp_path):
+    X, y = mixed()
+    model = contest.estimator(ensemble_of(contest)).fit(X, y)
+    inner = model.steps[-1][1]
+    assert isinstance(inner, Ensemble)
+    inner.weights = inner.weights[1:]
+    with pytest.raises(ValueError, match="other weights than models"):
+        save(model, tmp_path / "model")
+
+
+def test_on_the_command_line(tmp_path, capsys):
+    X, y = mixed()
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(label=y)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    common = ["try", str(tmp_path / "rows.csv"), "--target", "label", "--preset", "quick", "--folds", "3"]
+    assert run([*common, "--out", str(tmp_path / "one"), "--ensemble", "--scoring", "log-loss"]) == 0
+    assert "ensemble: the mean probabilities of" in capsys.readouterr().out
+    model = str(tmp_path / "one" / "model.nearline")
+    assert run(["explain", model, str(tmp_path / "rows.csv"), "--rows", "1"]) in (0, 2)
+    assert run([*common, "--out", str(tmp_path / "two"), "--no-ensemble"]) == 0
+    assert "ensemble" not in capsys.readouterr().out.split("candidates in")[0].split("nearline-")[0][-2000:]
