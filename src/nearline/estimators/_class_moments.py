@@ -47,16 +47,23 @@ def indicator(targets: Array, weights: Array, n_classes: int) -> Any:
     )
 
 
-def class_sums(X: Design, targets: Array, weights: Array, n_classes: int) -> Array:
-    """sum over the rows of a class of s_i x_i, (C, D) in float64."""
+def class_sums(
+    X: Design,
+    targets: Array,
+    weights: Array,
+    n_classes: int,
+    counted: Callable[[Design], Design] = lambda rows: rows,
+) -> Array:
+    """sum over the rows of a class of s_i counted(x_i), (C, D) in float64; of a dense X some rows are counted at a time."""
     if is_sparse(X):
+        X = counted(X)
         sums = np.zeros((n_classes, X.shape[1]))
         for cells, values, own in _stored(X, targets, weights, n_classes):
             sums += _count(cells, values if own is None else values * own, sums.shape)
         return sums
 
     def of_block(rows: slice) -> Array:
-        block = X[rows].astype(np.float64, copy=False)
+        block = counted(X[rows]).astype(np.float64, copy=False)
         return np.asarray(indicator(targets[rows], weights[rows], n_classes) @ block)
 
     return sum_blocks(of_block, X.shape)

@@ -40,7 +40,11 @@ class CountNB(OnlineGenerative, ABC):
     def _sums(self, X: Design, targets: Array, weights: Array) -> tuple[Array, ...]:
         n_classes = len(self.classes_)
         count = np.bincount(targets, weights=weights, minlength=n_classes)
-        return count, class_sums(X, targets, weights, n_classes)
+        return count, class_sums(X, targets, weights, n_classes, self._counted)
+
+    def _counted(self, X: Design) -> Design:
+        """What is counted of rows."""
+        return X
 
     @staticmethod
     def _both(a: tuple[Array, ...], b: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -165,7 +169,6 @@ class BernoulliNB(CountNB):
         self.priors = priors
 
     def _prepare(self, X: Design) -> Design:
-        """z: ones where x > binarize. A sparse X keeps its layout."""
         values = X.data if is_sparse(X) else X
         if self.binarize is None:
             wrong = (values != 0) & (values != 1)
@@ -175,13 +178,18 @@ class BernoulliNB(CountNB):
                     f"BernoulliNB(binarize=None) takes zeros and ones, but X[{row}, {column}] = {X[row, column]:g}. "
                     "Set binarize to the threshold above which a feature counts as present."
                 )
-            return X
-        if is_sparse(X) and self.binarize < 0:
+        elif is_sparse(X) and self.binarize < 0:
             raise ValueError(
                 f"binarize = {self.binarize:g} < 0 makes every zero of a sparse X a one. "
                 "Give a dense X, or a threshold >= 0."
             )
-        ones = (values > self.binarize).astype(X.dtype)
+        return X
+
+    def _counted(self, X: Design) -> Design:
+        """z: ones where x > binarize. A sparse X keeps its layout."""
+        if self.binarize is None:
+            return X
+        ones = ((X.data if is_sparse(X) else X) > self.binarize).astype(X.dtype)
         return sp.csr_matrix((ones, X.indices, X.indptr), shape=X.shape) if is_sparse(X) else ones
 
     def _finish(self, dtype: Any) -> None:
@@ -197,7 +205,7 @@ class BernoulliNB(CountNB):
 
     def _validate_predict(self, X: Any) -> Design:
         """z, which W and b are for."""
-        return self._prepare(super()._validate_predict(X))
+        return self._counted(self._prepare(super()._validate_predict(X)))
 
 
 def _first(X: Design, wrong: Array) -> tuple[int, int]:

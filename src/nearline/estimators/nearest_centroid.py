@@ -133,11 +133,10 @@ def _class_medians(X: Design, targets: Array, weights: Array, n_classes: int) ->
         rows = np.flatnonzero((targets == c) & (weights > 0))
         if not len(rows):
             continue
-        own, plain = X[rows], bool((weights[rows] == weights[rows[0]]).all())
-        own = own.tocsc() if is_sparse(own) else own
+        plain = bool((weights[rows] == weights[rows[0]]).all())
+        own = X[rows].tocsc() if is_sparse(X) else None
         for columns in row_blocks((X.shape[1], len(rows)), budget=1 << 20):
-            block = own[:, columns]
-            block = block.toarray() if is_sparse(block) else block
+            block = X[rows, columns] if own is None else own[:, columns].toarray()
             medians[c, columns] = (
                 np.median(block, axis=0) if plain else _weighted_median(block, weights[rows])
             )
@@ -162,7 +161,8 @@ def _l1_distances(X: Design, centers: Array) -> Array:
     if not is_sparse(X):
         from scipy.spatial.distance import cdist
 
-        return cdist(X, centers, "cityblock")
+        some = row_blocks(X.shape)  # which are made float64
+        return np.concatenate([cdist(X[rows], centers, "cityblock") for rows in some])
     distances = np.empty((X.shape[0], len(centers)))
     for c, center in enumerate(centers):
         own = center[X.indices]
