@@ -193,7 +193,7 @@ def test_lost_memory_changes_no_bit():
             anew = HeldBlocks([pickle.loads(pickle.dumps(block)) for block in self.inner.blocks])
             return anew.answers([ask._replace(blocks=anew) for ask in asks])
 
-        def mapped(self, task, *, fewer=False):
+        def mapped(self, task, *, fewer=False, same_X=False):
             raise NotImplementedError
 
     X, y, weights = rows(2)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from dask.delayed import delayed
 from distributed import Client, LocalCluster
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -31,6 +32,7 @@ from nearline import (
     SparsemaxClassifier,
 )
 from nearline._arrays.sums import FAN
+from nearline.cluster._crews import LocalCrew
 
 N = 300
 LABELS = np.array(["ant", "bee", "cat"])
@@ -291,7 +293,70 @@ def test_blocks_of_different_kinds_are_refused():
         da.from_array(X[:100], chunks=(100, 5)),
         da.from_array(X[100:], chunks=(200, 5)).map_blocks(sp.csr_matrix),
     ]
-    with pytest.raises(ValueError, match="differ in their storage"):
+    with pytest.raises(
+        ValueError, match=r"Block 2 of X \(counted from 1\) has 5 column\(s\) and is sparse, but block 1"
+    ):
         LogisticRegression().fit(da.concatenate(parts), y)
+    narrow = [da.from_array(X[:100], chunks=100), da.from_delayed(delayed(X[100:, :4]), (200, 5), float)]
+    with pytest.raises(ValueError, match=r"Block 2 of X .* has 4 column.* block 1 has 5"):
+        LogisticRegression().fit(da.concatenate(narrow), y)
     with pytest.raises(ValueError, match="rows by features"):
         LogisticRegression().fit(da.from_array(X[:, 0], chunks=100), y)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda part: part[["b", "a", "c"]],
+        lambda part: part.rename(columns={"c": "z"}),
+        lambda part: part[["a"]],
+    ],
+)
+def test_partitions_have_the_columns_of_the_frame(change):
+    """Columns in another order would be taken for each other."""
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=["a", "b", "c"])
+    parts = [delayed(table[:30]), delayed(change(table[30:]))]
+    frame = dd.from_delayed(parts, meta=table.iloc[:0], verify_meta=False)
+    with pytest.raises(
+        ValueError, match=r"Block 2 of X \(counted from 1\): Column . is .*: give all partitions the same"
+    ):
+        LogisticRegression().fit(frame, (table["a"] > 0).to_numpy())
+
+
+@pytest.mark.parametrize(
+    ("bad", "sentence"),
+    [
+        (lambda X, y: (X, np.c_[y, y]), "one label for each row"),
+        (
+            lambda X, y: (X, y, np.ones((300, 2))),
+            "Block . of X .* sample_weight must be one number for each row",
+        ),
+        (lambda X, y: (X * 1j, y), "Block . of X .* Complex data"),
+    ],
+)
+def test_what_no_block_may_hold_is_said_with_its_number(bad, sentence):
+    given = [da.from_array(one, chunks=(100, *one.shape[1:])) for one in bad(*rows())]
+    with pytest.raises(ValueError, match=sentence):
+        LogisticRegression().fit(*given)
+
+
+def test_dates_among_numbers_are_refused_with_their_block():
+    table = pd.DataFrame({"a": [0.0, 1.0, 2.0], "t": pd.Timestamp("2020-01-01")})
+    with pytest.raises(ValueError, match=r"Block 1 of X \(counted from 1\): .*DateTime64"):
+        LogisticRegression().fit(dd.from_pandas(table, npartitions=1), [0, 1, 1])
+
+
+def test_a_bag_is_no_rows():
+    import dask.bag
+
+    with pytest.raises(ValueError, match="Dask array or frame, got a Bag"):
+        LogisticRegression().fit(dask.bag.from_sequence([1, 2]), [0, 1])
+
+
+def test_a_fit_by_newton_takes_few_passes(monkeypatch):
+    """One that counts, one that surveys, the start, one for each step, and the certificate."""
+    asked, own = [], LocalCrew.answers
+    monkeypatch.setattr(LocalCrew, "answers", lambda crew, questions: asked.append(1) or own(crew, questions))
+    model = LogisticRegression(alpha=1e-2).fit(*cut(*rows()))
+    assert model.solver_ == "newton"
+    assert len(asked) <= 4 + model.n_iter_

@@ -60,7 +60,7 @@ def test_a_worker_that_dies_changes_nothing(client, monkeypatch, seed):
     model = LogisticRegression(alpha=1e-3, tol=1e-8, solver=["newton", "lbfgs", "fista"][seed])
     undisturbed = model.fit(*cut(X, y)).coef_.copy()
     rng = np.random.default_rng(seed)
-    killer = Killer(client, monkeypatch, after=int(rng.integers(3, 9)), victim=int(rng.integers(2)))
+    killer = Killer(client, monkeypatch, after=int(rng.integers(2, 7)), victim=int(rng.integers(2)))
     again = model.fit(*cut(X, y))
     assert killer.sent > killer.after
     assert np.array_equal(again.coef_, undisturbed)

@@ -49,7 +49,7 @@ def _one(client: Any, seed: int) -> Outcome:
     model = LogisticRegression(alpha=1e-3, tol=1e-8, solver=SOLVERS[seed % len(SOLVERS)])
     blocks = da.from_array(X, chunks=(300, 8)), da.from_array(y, chunks=300)
     undisturbed = model.fit(*blocks).coef_.copy()
-    after, victim = int(rng.integers(2, 12)), int(rng.integers(2))
+    after, victim = int(rng.integers(2, 8)), int(rng.integers(2))
     sent = _with_kill(client, after, victim, lambda: model.fit(*blocks))
     if sent < after:
         return failed(f"seed {seed}: the fit ended after {sent} messages, before a worker was killed")

@@ -107,6 +107,7 @@ class Blocks(ABC):
     dtype: "np.dtype[Any]"
     sparse: bool
     distributions: bool = False  # whether targets are label distributions (n, K), not class numbers
+    told: Sequence[tuple[Any, list[Any]]] = ()  # tasks that were asked in advance, with what each block said
     read_again: bool = False  # whether each pass reads the rows anew, so that it pays to ask much of one
 
     @abstractmethod
@@ -114,12 +115,18 @@ class Blocks(ABC):
         """Answers to questions to blocks of this class, these among them, by as few passes as can be."""
 
     @abstractmethod
-    def mapped(self, task: Callable[[Block], Block], *, fewer: bool = False) -> "Blocks":
-        """Other blocks made of these, of as many rows; ``fewer``: some rows may be left out."""
+    def mapped(
+        self, task: Callable[[Block], Block], *, fewer: bool = False, same_X: bool = False
+    ) -> "Blocks":
+        """Other blocks made of these, of as many rows.
+
+        ``fewer``: some rows may be left out; ``same_X``: only class numbers and weights change.
+        """
 
     def each(self, task: Callable[[Block], Sums]) -> list[Sums]:
         """What a function says of each block, in order. It may be sent to where the block is."""
-        found: list[Sums] = _asked(Ask(self, task))
+        known = next((answers for asked, answers in self.told if asked is task), None)
+        found: list[Sums] = _asked(Ask(self, task)) if known is None else known
         return found
 
     def total(self, task: Callable[[Block], Sums], add: Callable[[Sums, Sums], Sums]) -> Sums:
@@ -178,7 +185,9 @@ class HeldBlocks(Blocks):
             found.append(parts if add is None else tree(parts, add))
         return found
 
-    def mapped(self, task: Callable[[Block], Block], *, fewer: bool = False) -> "HeldBlocks":
+    def mapped(
+        self, task: Callable[[Block], Block], *, fewer: bool = False, same_X: bool = False
+    ) -> "HeldBlocks":
         return HeldBlocks(self.each(task))
 
 

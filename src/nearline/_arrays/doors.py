@@ -4,7 +4,7 @@ Lower floors know :class:`Blocks` alone. Who makes blocks of a collection is fou
 from, and loaded when the first one comes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
@@ -14,16 +14,20 @@ import numpy as np
 from nearline._arrays.blocks import Block, Blocks
 from nearline._arrays.design import as_design
 
+Task = Callable[[Block], Any]
 DOORS = {"dask": "nearline.cluster.door"}
 
 
 class Door(Protocol):
     """What a door does with a collection."""
 
-    def blocks(self, X: Any, y: Any = None, sample_weight: Any = None, *, dtypes: Any) -> Blocks:
+    def blocks(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, dtypes: Any, ahead: Sequence[Task] = ()
+    ) -> Blocks:
         """Checked rows, with labels as they came for targets, kept where they are.
 
-        Without dtypes, frames with other columns than numbers stay frames, and numbers may be missing.
+        Without dtypes, frames with other columns than numbers stay frames, and numbers may be missing. What is asked of
+        each block next, ``ahead``, may come with the check.
         """
 
     def column_names(self, X: Any) -> list[Any] | None:
@@ -42,7 +46,9 @@ class BlockedRows:
     def __init__(self, checked: Blocks) -> None:
         self.checked = checked
 
-    def blocks(self, X: Any, y: Any = None, sample_weight: Any = None, *, dtypes: Any) -> Blocks:
+    def blocks(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, dtypes: Any, ahead: Sequence[Task] = ()
+    ) -> Blocks:
         return self.checked
 
     def column_names(self, X: Any) -> list[Any] | None:

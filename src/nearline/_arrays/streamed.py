@@ -64,7 +64,9 @@ class StreamedBlocks(Blocks):
                 made[done] = self.tasks[length - 1](made[done[:-1]]) if done else self.sources[number]()
         return made[self.tasks]
 
-    def mapped(self, task: Callable[[Block], Block], *, fewer: bool = False) -> "StreamedBlocks":
+    def mapped(
+        self, task: Callable[[Block], Block], *, fewer: bool = False, same_X: bool = False
+    ) -> "StreamedBlocks":
         other = StreamedBlocks(
             self.sources, self.rows, task(self.specimen), (*self.tasks, _Unlike(task, object()))
         )

@@ -55,14 +55,20 @@ class DaskBlocks(Blocks):
         self.dtype, self.sparse, self.distributions = np.dtype(one.dtype), one.sparse, one.distributions
 
     @classmethod
-    def of(cls, crew: Crew, held: Sequence[Any]) -> "DaskBlocks":
-        """From held blocks whose places are not known yet: a counting pass. Those without rows are left out."""
-        shapes = crew.ask(shape_of, held)
+    def of(
+        cls, crew: Crew, held: Sequence[Any], ahead: Sequence[Callable[[Block], Any]] = ()
+    ) -> "DaskBlocks":
+        """From held blocks whose places are not known yet: a counting pass, which answers what is asked ahead too.
+
+        Blocks without rows are left out.
+        """
+        shapes, *told = crew.answers([Question(held, task) for task in (shape_of, *ahead)])
         used = [(part, shape) for part, shape in zip(held, shapes) if shape.n_rows]
         if not used:
             raise ValueError(f"Found array with 0 sample(s) in {len(held)} block(s): there are no rows.")
-        shapes = [shape for _, shape in used]
         _check_alike(shapes)
+        told = [[one for one, shape in zip(answers, shapes) if shape.n_rows] for answers in told]
+        shapes = [shape for _, shape in used]
         dtypes = {shape.dtype for shape in shapes}
         dtype = dtypes.pop() if len(dtypes) == 1 else "float64"
         firsts = [0, *accumulate(shape.n_rows for shape in shapes)]
@@ -70,7 +76,9 @@ class DaskBlocks(Blocks):
             crew.map(Placed(first, dtype), [part])[0] if first or shape.dtype != dtype else part
             for (part, shape), first in zip(used, firsts)
         ]
-        return cls(crew, placed, [shape._replace(dtype=dtype) for shape in shapes])
+        found = cls(crew, placed, [shape._replace(dtype=dtype) for shape in shapes])
+        found.told = list(zip(ahead, told, strict=True))
+        return found
 
     def answers(self, asks: Sequence[Ask]) -> list[Any]:
         questions = [Question(_held(ask), ask.task, ask.add) for ask in asks]
@@ -79,8 +87,12 @@ class DaskBlocks(Blocks):
             for ask, parts in zip(asks, self.crew.answers(questions), strict=True)
         ]
 
-    def mapped(self, task: Callable[[Block], Block], *, fewer: bool = False) -> "DaskBlocks":
+    def mapped(
+        self, task: Callable[[Block], Block], *, fewer: bool = False, same_X: bool = False
+    ) -> "DaskBlocks":
         held = self.crew.map(task, self.held)
+        if same_X:
+            return DaskBlocks(self.crew, held, [one._replace(distributions=False) for one in self.shapes])
         shapes = self.crew.ask(shape_of, held)
         used = [(part, shape) for part, shape in zip(held, shapes) if shape.n_rows]
         return DaskBlocks(self.crew, [part for part, _ in used], [shape for _, shape in used])
@@ -92,10 +104,13 @@ def _held(ask: Ask) -> list[Any]:
 
 
 def _check_alike(shapes: Sequence[Shape]) -> None:
-    for what, found in (
-        ("columns", {shape.n_features for shape in shapes}),
-        ("storage", {"sparse" if shape.sparse else "dense" for shape in shapes}),
-    ):
-        if len(found) > 1:
-            said = ", ".join(map(str, sorted(found)))
-            raise ValueError(f"The blocks of X differ in their {what} ({said}): make them alike.")
+    """Refuse blocks that differ from the first one with rows, and name the block."""
+    kinds = [(f"{one.n_features} column(s)", "sparse" if one.sparse else "dense") for one in shapes]
+    first = next(i for i, one in enumerate(shapes) if one.n_rows)
+    for number, kind in enumerate(kinds):
+        other = next((i for i in range(2) if shapes[number].n_rows and kind[i] != kinds[first][i]), None)
+        if other is not None:
+            raise ValueError(
+                f"Block {number + 1} of X (counted from 1) has {kind[0]} and is {kind[1]}, but block {first + 1} has "
+                f"{kinds[first][0]} and is {kinds[first][1]}: make them alike."
+            )

@@ -1,6 +1,8 @@
 """The door of Dask: collections in, blocks and collections out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import dask.array as da
@@ -9,6 +11,7 @@ from dask.delayed import Delayed, delayed
 
 from nearline._arrays.blocks import Block, Blocks
 from nearline._arrays.design import Array, is_sparse
+from nearline._arrays.doors import Task
 from nearline._arrays.validation import check_array
 from nearline.cluster._blocks import DaskBlocks
 from nearline.cluster._crews import crew
@@ -18,7 +21,7 @@ from nearline.representations import kind_of_series, series_of
 
 def is_frame(X: Any) -> bool:
     """Whether a collection is a frame (rows with named columns) or a column of one."""
-    return not isinstance(X, da.Array) and callable(getattr(X, "to_delayed", None))
+    return not isinstance(X, da.Array) and getattr(X, "_meta", None) is not None
 
 
 def column_names(X: Any) -> list[Any] | None:
@@ -37,23 +40,29 @@ def parts_of(X: Any) -> list[Delayed]:
     return list(X.to_delayed().ravel())
 
 
-def blocks(X: Any, y: Any = None, sample_weight: Any = None, *, dtypes: Any) -> Blocks:
+def blocks(
+    X: Any, y: Any = None, sample_weight: Any = None, *, dtypes: Any, ahead: Sequence[Task] = ()
+) -> Blocks:
     """Checked rows, with labels as they came for targets and weights of 1 if none are given, held by the crew."""
-    if not is_frame(X) and X.ndim != 2:
-        raise ValueError(f"X must be rows by features (n, D), got a Dask array of {X.ndim} dimension(s).")
+    if not is_frame(X) and not isinstance(X, da.Array):
+        raise ValueError(f"X must be a Dask array or frame, got a {type(X).__name__}: make one of it.")
+    if X.ndim != 2:
+        what = "column of a frame" if is_frame(X) else "Dask array"
+        raise ValueError(f"X must be rows by features (n, D), got a {what} of {X.ndim} dimension(s).")
     rows = parts_of(X)
     others = {
         "y": _beside(X, y, len(rows), "y"),
         "weights": _beside(X, sample_weight, len(rows), "sample_weight"),
     }
-    wanted, table = None if dtypes is None else list(dtypes), dtypes is None and is_table(X)
+    table = dtypes is None and is_table(X)
+    wanted = Wanted(None if dtypes is None else tuple(dtypes), table, column_names(X))
     check = delayed(checked, pure=False)
     made = [
-        check(part, *(None if other is None else other[i] for other in others.values()), wanted, table, i)
+        check(part, *(None if other is None else other[i] for other in others.values()), wanted, i)
         for i, part in enumerate(rows)
     ]
     working = crew()
-    return DaskBlocks.of(working, working.hold(made))
+    return DaskBlocks.of(working, working.hold(made), ahead)
 
 
 def _beside(X: Any, given: Any, n_parts: int, name: str) -> list[Any] | None:
@@ -93,12 +102,12 @@ def _cut(X: Any, given: Any, n_parts: int, name: str) -> list[Any]:
     )
 
 
-def _numbers(X: Any, dtypes: list[Any] | None) -> Any:
+def _numbers(X: Any, dtypes: tuple[Any, ...] | None) -> Any:
     finite: Any = "allow-nan" if dtypes is None and not is_sparse(X) else True
     return check_array(
         X,
         accept_sparse="csr",
-        dtype=FLOATS if dtypes is None else dtypes,
+        dtype=list(FLOATS if dtypes is None else dtypes),
         order="C",
         ensure_min_samples=0,
         ensure_all_finite=finite,
@@ -111,14 +120,32 @@ def is_table(X: Any) -> bool:
     return is_frame(X) and any(kind_of_series(one) != "number" for one in series_of(X._meta))
 
 
-def checked(X: Any, y: Any, weights: Any, dtypes: list[Any] | None, table: bool, number: int) -> Block:
-    """A block of rows as the mathematics wants it; bad ones are refused, with the number of their block.
+@dataclass(frozen=True)
+class Wanted:
+    """What the rows of all blocks are to be. Without dtypes a table stays a frame, and numbers may be missing."""
 
-    Without dtypes it is as a contest wants it: a table stays a frame, and numbers may be missing.
-    """
+    dtypes: tuple[Any, ...] | None
+    table: bool
+    columns: list[Any] | None  # of a frame
+
+    def __call__(self, X: Any) -> Any:
+        if self.columns is not None and list(X.columns) != self.columns:
+            at = next(i for i, (a, b) in enumerate(zip_longest(X.columns, self.columns)) if a != b)
+            found, wanted = (
+                repr(names[at]) if at < len(names) else "none" for names in (X.columns, self.columns)
+            )
+            raise ValueError(
+                f"Column {at + 1} is {found}, but that of the frame is {wanted}: give all partitions the same columns in the "
+                "same order (frame.map_partitions(lambda part: part[columns], meta=frame._meta))."
+            )
+        return X if self.table else _numbers(X, self.dtypes)
+
+
+def checked(X: Any, y: Any, weights: Any, wanted: Wanted, number: int) -> Block:
+    """A block of rows as the mathematics wants it; bad ones are refused, with the number of their block."""
     n = int(X.shape[0])
     try:
-        rows = X if table else _numbers(X, dtypes)
+        rows = wanted(X)
         if is_sparse(rows) and type(rows).__module__.startswith("sparse"):
             raise ValueError(
                 "X has sparse arrays that are no matrices of SciPy: give scipy.sparse.csr_matrix blocks."
@@ -128,10 +155,13 @@ def checked(X: Any, y: Any, weights: Any, dtypes: list[Any] | None, table: bool,
         for name, values in (("y", targets), ("sample_weight", given)):
             if len(values) != n:
                 raise ValueError(f"X has {n} rows but {name} {len(values)}: give one for each row.")
+        if given.ndim != 1:
+            raise ValueError(f"sample_weight must be one number for each row, got shape {given.shape}.")
         if not (np.isfinite(given).all() and (given >= 0).all()):
             raise ValueError("sample_weight must be finite numbers >= 0.")
-    except ValueError as error:
-        raise ValueError(f"Block {number + 1} of X (counted from 1): {error}") from None
+    except (ValueError, TypeError) as error:
+        why = str(error).partition("\n")[0]
+        raise ValueError(f"Block {number + 1} of X (counted from 1): {why}") from None
     return Block(rows, targets, given)
 
 

@@ -1,14 +1,13 @@
 """Estimators on rows in blocks: the same methods, which see from X that there are blocks."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, final
 
 import numpy as np
 
 from nearline._arrays.blocks import Block, Blocks
 from nearline._arrays.design import Array
-from nearline._arrays.doors import Door
+from nearline._arrays.doors import Door, Task
 from nearline.estimators.base import class_weights, encoded
 
 FLOATS = (np.float64, np.float32)
@@ -28,10 +27,17 @@ def _who(model: Any) -> str:
 
 
 def seen_blocks(
-    model: Any, door: Door, X: Any, y: Any, sample_weight: Any = None, *, dtypes: Any = FLOATS
+    model: Any,
+    door: Door,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    dtypes: Any = FLOATS,
+    ahead: tuple[Task, ...] = (),
 ) -> Blocks:
     """Checked rows in blocks, with labels as they came; the model remembers their columns, as scikit-learn does."""
-    blocks = door.blocks(X, y, sample_weight, dtypes=dtypes)
+    blocks = door.blocks(X, y, sample_weight, dtypes=dtypes, ahead=ahead)
     model.n_features_in_ = blocks.n_features
     model.__dict__.pop("feature_names_in_", None)
     names = door.column_names(X)
@@ -46,10 +52,11 @@ def labelled(
     """Rows in blocks with class numbers as targets (sets ``classes_``), and weights that count those of the classes."""
     if y is None:
         raise ValueError(f"{_who(model)} requires y to be passed, but the target y is None: give labels.")
-    blocks = seen_blocks(model, door, X, y, sample_weight, **how)
-    counts = find_classes(model, blocks)
-    ready = blocks.mapped(_Encoded(model.classes_, _weights_of(class_weight, model.classes_, counts)))
-    weighty = np.count_nonzero(sum(ready.each(partial(class_totals, n_classes=len(counts)))))
+    blocks = seen_blocks(model, door, X, y, sample_weight, ahead=(count_labels,), **how)
+    counts, totals = find_classes(model, blocks)
+    weights = _weights_of(class_weight, model.classes_, counts)
+    ready = blocks.mapped(_Encoded(model.classes_, weights), same_X=True)
+    weighty = np.count_nonzero(totals if weights is None else totals * weights)
     if weighty < 2:
         raise ValueError(
             f"{_who(model)} needs at least 2 classes with positive sample weight, got {weighty} class(es): give "
@@ -58,10 +65,10 @@ def labelled(
     return ready
 
 
-def find_classes(model: Any, blocks: Blocks) -> Array:
-    """Sets ``classes_`` to the labels of all blocks; how many rows each has."""
-    found = blocks.each(_counted)
-    everything, n = np.concatenate([labels for labels, _ in found]), len(found)
+def find_classes(model: Any, blocks: Blocks) -> tuple[Array, Array]:
+    """Sets ``classes_`` to the labels of all blocks; how many rows each has, and their weight."""
+    found = blocks.each(count_labels)
+    everything, n = np.concatenate([labels for labels, _, _ in found]), len(found)
     model.classes_ = encoded(np.repeat(everything, 2 + n))[
         0
     ]  # each occurs often, so that none looks like a quantity
@@ -70,21 +77,21 @@ def find_classes(model: Any, blocks: Blocks) -> Array:
             f"{_who(model)} needs at least 2 classes, but y has 1 class: {model.classes_.tolist()[0]!r}. "
             "Give rows of another class too."
         )
-    counts = np.zeros(len(model.classes_))
-    for labels, times in found:
-        np.add.at(counts, np.searchsorted(model.classes_, labels), times)
-    return counts
+    counts, totals = np.zeros((2, len(model.classes_)))
+    for labels, times, weights in found:
+        places = np.searchsorted(model.classes_, labels)
+        np.add.at(counts, places, times)
+        np.add.at(totals, places, weights)
+    return counts, totals
 
 
-def class_totals(block: Block, n_classes: int) -> Array:
-    """(C,) weight of the block's rows of each class."""
-    return np.bincount(block.targets, weights=block.weights, minlength=n_classes)
-
-
-def _counted(block: Block) -> tuple[Array, Array]:
-    """Labels of a block, and how often they occur."""
+def count_labels(block: Block) -> tuple[Array, Array, Array]:
+    """Labels of a block, how often they occur, and the weight of their rows."""
+    if block.targets.ndim != 1:
+        raise ValueError(f"y must be one label for each row, got blocks of shape {block.targets.shape}.")
     try:
-        return np.unique(block.targets, return_counts=True)
+        labels, codes, times = np.unique(block.targets, return_inverse=True, return_counts=True)
+        return labels, times, np.bincount(codes, weights=block.weights, minlength=len(labels))
     except TypeError as error:  # numbers and strings have no common order
         kinds = sorted({type(label).__name__ for label in block.targets.tolist()})
         raise ValueError(f"y mixes labels of types {', '.join(kinds)}: give labels of one type.") from error

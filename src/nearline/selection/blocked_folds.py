@@ -14,7 +14,7 @@ from nearline._arrays.blocks import Block, Blocks, by_common_passes
 from nearline._arrays.design import Array
 from nearline._arrays.doors import BlockedRows, Door
 from nearline.decision import decide
-from nearline.estimators.blocked import FLOATS, Found, find_classes, labelled, seen_blocks
+from nearline.estimators.blocked import FLOATS, Found, count_labels, find_classes, labelled, seen_blocks
 from nearline.estimators.linear import LinearClassifier
 from nearline.neighbors.blocked import BlockedIndex, Weighed
 from nearline.scores import LinearScore
@@ -61,8 +61,8 @@ class BlockedTask:
     @classmethod
     def of(cls, door: Door, X: Any, y: Any, scoring: Any, pos_label: Any) -> "BlockedTask":
         found = Found("Cross-validation")
-        blocks = seen_blocks(found, door, X, y, dtypes=FLOATS)
-        counts = find_classes(found, blocks)
+        blocks = seen_blocks(found, door, X, y, dtypes=FLOATS, ahead=(count_labels,))
+        counts, _ = find_classes(found, blocks)
         some = np.repeat(np.arange(len(counts)), np.ceil(counts * min(1.0, 1e6 / counts.sum())).astype(int))
         scorers, positive = scorers_for(scoring, found.classes_, some, pos_label)
         return cls(blocks, found.classes_, counts, scorers, positive)
@@ -71,7 +71,7 @@ class BlockedTask:
         """Of each fold: a model fitted to the others, which the fits of all folds share their passes for."""
 
         def scored(fold: int) -> list[float]:
-            rows = BlockedRows(self.blocks.mapped(LearnedFrom(parts, fold)))
+            rows = BlockedRows(self.blocks.mapped(LearnedFrom(parts, fold), same_X=True))
             fitted = clone(model).fit(rows, rows)
             predictions, labels = left_out_answers(fitted, self.blocks, parts, fold, self.classes)
             codes = np.searchsorted(self.classes, labels)
@@ -135,7 +135,7 @@ def path_over_blocks(model: LinearClassifier, door: Door, X: Any, y: Any, parts:
 def _fold_path(
     model: LinearClassifier, blocks: Blocks, parts: Parts, alphas: Array, fold: int
 ) -> tuple[Array, Array]:
-    risk = model._blocked_risk(blocks.mapped(LearnedFrom(parts, fold)))
+    risk = model._blocked_risk(blocks.mapped(LearnedFrom(parts, fold), same_X=True))
     solved = [solution for _, solution in solutions(risk, alphas, model.solver, model.tol, "null")]
     known = np.arange(len(model.classes_))
     dtype = risk.precision
@@ -156,7 +156,7 @@ def index_without(
     """The rows outside of a fold, searched where they are, and the rows of the fold, which come here as queries."""
     folds = parts(np.arange(blocks.n_rows))
     starts = {first: int(np.count_nonzero(folds[:first] != fold)) for first in blocks.each(_first)}
-    others = blocks.mapped(LearnedFrom(parts, fold)).mapped(Weighed(starts), fewer=True)
+    others = blocks.mapped(LearnedFrom(parts, fold), same_X=True).mapped(Weighed(starts), fewer=True)
     return BlockedIndex(others, metric, algorithm=algorithm), Rows.of(blocks, OfFold(parts, fold))
 
 

@@ -139,7 +139,7 @@ class BlockedContest:
     def _shown(self, fold: int | None, representation: Representation) -> Blocks:
         """Blocks as a representation shows them; rows of a fold, and of the test, have no weight."""
         transformer = self.fitted(representation, fold)
-        rows = BlockedRows(self.blocks.mapped(LearnedFrom(self.parts, fold)))
+        rows = BlockedRows(self.blocks.mapped(LearnedFrom(self.parts, fold), same_X=True))
         return rows.applied(transformer.transform, rows).checked
 
     def fitted(self, representation: Representation, fold: int | None) -> Any:

@@ -50,6 +50,10 @@ class Method(ABC, Generic[R]):
     def refuses(self, risk: R) -> str | None:
         """Why this solver cannot serve the risk and which one can, or None if it can."""
 
+    def foresees(self, risk: R, params: Params) -> None:
+        """Say what :meth:`start` asks first, so that it may come with the null risk."""
+        risk.passes.foresee(params)
+
     @abstractmethod
     def start(self, risk: R, params: Params, goal: Goal) -> State:
         """The state at ``params``."""
@@ -196,6 +200,7 @@ def loop(
     """One fit by one method, until it is certified or ends."""
     limit = chosen.max_iter
     with single_threaded_blas:  # a BLAS that splits sums by its number of threads would change the last bits
+        chosen.foresees(risk, start)
         if np.isnan(risk.null_value):  # kept for the certificate, so that looking at it costs nothing
             raise np.linalg.LinAlgError("The risk at W = 0 is not a number.")
         state = chosen.start(risk, start, goal)

@@ -8,7 +8,7 @@ import numpy as np
 
 from nearline._arrays.design import Array
 from nearline._records.kept import Whole, kept
-from nearline.risk import Risk
+from nearline.risk import Line, Risk
 from nearline.risk.params import Params
 from nearline.risk.passes import Passes
 from nearline.solvers._base import Solver
@@ -39,6 +39,7 @@ class NewtonState(State):
     """State with the coordinates in which the Newton system is solved, and the rows to form it from."""
 
     coordinates: Coordinates = field(kw_only=True)
+    goal: Goal = field(kw_only=True)
     centered: Passes | None = None  # rows in these coordinates; None where those of the risk will do
 
 
@@ -62,11 +63,14 @@ class Newton(Solver):
             return f"Solver '{self.name}' would form a Hessian of {size} rows ({memory}): use 'newton-cg' or 'lbfgs'."
         return reason
 
+    def foresees(self, risk: Risk, params: Params) -> None:
+        if risk.blocked:
+            risk.passes.foresee(params, hessian=not _far(risk))
+
     def start(self, risk: Risk, params: Params, goal: Goal) -> NewtonState:
         coordinates = Coordinates(risk)
-        state = NewtonState(risk.at(params), coordinates=coordinates)
-        mean, _ = risk.passes.column_moments
-        if risk.bias and (np.abs(mean) > FAR * risk.passes.column_scale).any():
+        state = NewtonState(risk.at(params), coordinates=coordinates, goal=goal)
+        if _far(risk):
             state.centered = risk.passes.standardized(coordinates.mean, coordinates.unit)
         return state
 
@@ -96,6 +100,8 @@ class Newton(Solver):
         assert isinstance(state, NewtonState)
         params, coordinates = state.point.params, state.coordinates
         line = risk.along(state.point, params.like(self.direction(risk, state)))
+        last = _ends(risk, state, line)
+        risk.passes.foresee(line.params(1.0), hessian=not last and state.centered is None, duals=last)
         t = wolfe(line)
         if t == 0.0:  # no row bends the risk here, or none that the gradient points to: go down the slope
             downhill = params.like(-coordinates.pull_back(state.point.gradient))
@@ -105,6 +111,19 @@ class Newton(Solver):
         if t > 0:
             state.point = risk.at(line.params(t))
         return state
+
+
+def _far(risk: Risk) -> bool:
+    """Whether rounding would drown a Hessian of the rows as they are."""
+    mean, _ = risk.passes.column_moments
+    return risk.bias and bool((np.abs(mean) > FAR * risk.passes.column_scale).any())
+
+
+def _ends(risk: Risk, state: NewtonState, line: Line) -> bool:
+    """Whether the full step is likely to be the last one: what is left shrinks by about the decrease relative to the risk."""
+    left, decrease = risk.gap_estimate(state.point), -0.5 * line.slope()
+    value = state.point.value
+    return risk.has_gap and left is not None and left * decrease <= state.goal.allowed(value) * value
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,13 @@ class Passes(ABC):
         """Passes of the same loss over other rows."""
         return type(self)(X, targets, weights, self.loss, self.n_outputs)
 
+    def foresee(self, params: Params, *, hessian: bool = False, duals: bool = False) -> bool:
+        """A hint that value and gradient at ``params`` are asked soon, and the Hessian or a certificate there.
+
+        It changes no answer. Where a pass costs messages, all of it comes with the next one: whether it does.
+        """
+        return False
+
     # -- value and gradient -----------------------------------------------------------------------------------
 
     @abstractmethod

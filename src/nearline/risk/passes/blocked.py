@@ -1,7 +1,7 @@
 """The passes over rows in blocks: sums of what the passes over each block say, added as a fixed tree."""
 
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn, final
+from typing import Any, NamedTuple, NoReturn, final
 from uuid import uuid4
 
 import numpy as np
@@ -63,38 +63,94 @@ def added(a: Any, b: Any) -> Any:
 
 
 @final
+@dataclass(frozen=True)
+class _Foreseen:
+    """Value and gradient at some parameters, perhaps with the Hessian, or the masses that balance the duals there."""
+
+    product: Product
+    hessian: bool
+    duals: bool
+
+    @property
+    def asks(self) -> tuple[Ask, ...]:
+        at = ("value_and_gradient", self.product)
+        hessian = (("hessian", self.product),) * self.hessian
+        view = self.product.view
+        masses = (("masses", view.loss, Duals(view, self.product)),) * self.duals
+        return at, *hessian, *masses
+
+    def answered(self, told: tuple[Any, ...]) -> dict[Any, Any]:
+        """The answers, by what will be asked."""
+        found: dict[Any, Any] = {"at": (self.product, *told[0])}
+        if self.hessian:
+            found["hessian", self.product.key] = told[1]
+        if self.duals:
+            found["masses", self.product.key] = (told[-1],)
+        return found
+
+
+@final
 class BlockedPasses(Passes):
     """Sums over rows in blocks. Scores and duals are recipes: see :mod:`nearline.risk.passes.recipes`.
 
-    What a solver is likely to ask next rides on the same pass: with the value at the end of a step, its gradient.
+    What a solver is likely to ask next rides on the same pass: what it foresees, else with the value at the end of a step
+    its gradient.
     """
 
     def __init__(self, blocks: Blocks, view: View) -> None:
         self.blocks, self.view = blocks, view
         self.loss, self.n_outputs = view.loss, view.n_outputs
-        self._known: dict[str, Any] = {}  # the last answers that were asked for in advance
+        self._foreseen: _Foreseen | None = None  # waits for the next pass
+        self._known: dict[Any, Any] = {}  # the last answers that were asked for in advance
 
     def _of(self, X: Design, targets: Array, weights: Array) -> Passes:
         return passes_for(X, targets, weights, self.loss, self.n_outputs)
 
     def with_view(self, **changes: Any) -> "BlockedPasses":
         """The same blocks, seen in another way."""
-        return BlockedPasses(self.blocks, replace(self.view, **changes))
+        other = BlockedPasses(self.blocks, replace(self.view, **changes))
+        if "survey" in self.__dict__ and other.view.standard is self.view.standard:
+            other.__dict__["survey"] = self.survey
+        return other
 
     @property
     def precision(self) -> "np.dtype[Any]":
         return self.blocks.dtype
 
     @once
+    def survey(self) -> "Survey":
+        """What every fit asks before the first step, in one pass."""
+        n_classes = None if self.blocks.distributions else self.loss.label_count(self.n_outputs)
+        asked = _Surveyor(replace(self.view, exact=False), n_classes)
+        found: Survey = self.blocks.total(asked, _surveyed)
+        return found
+
+    @property
     def total_weight(self) -> float:
-        return float(self.blocks.total(_weight, added))
+        return self.survey.moments[0]
 
     def standardized(self, mean: Array, unit: Array) -> Passes:
         return self.with_view(standard=(mean, unit), key=uuid4().hex)
 
-    def _ask(self, *asks: Ask) -> tuple[Any, ...]:
+    def _ask(self, *asks: Ask, ahead: Ask | None = None) -> tuple[Any, ...]:
+        """Answers to some questions; what is foreseen rides along, else the one that is likely to come next."""
+        foreseen, self._foreseen = self._foreseen, None
+        more = foreseen.asks if foreseen is not None else () if ahead is None else (ahead,)
+        answer = self._total(*asks, *more)
+        told = answer[len(asks) :]
+        if foreseen is not None:
+            self._known = foreseen.answered(told)
+        elif ahead is not None:
+            self._known = {(ahead[0], ahead[1].key): told[0]}
+        return answer[: len(asks)]
+
+    def _total(self, *asks: Ask) -> tuple[Any, ...]:
         answer: tuple[Any, ...] = self.blocks.total(Sweep(self.view, asks), added)
         return answer
+
+    def foresee(self, params: Params, *, hessian: bool = False, duals: bool = False) -> bool:
+        self._foreseen = _Foreseen(self.scores(params), hessian, duals)
+        return True
 
     def _one(self, *ask: Any) -> Any:
         return self._ask(ask)[0]
@@ -105,28 +161,31 @@ class BlockedPasses(Passes):
         return Product(self.view, params.copy(), self.precision)
 
     def total_loss(self, scores: Any) -> float:
-        if self.view.exact:
-            return float(self._one("total_loss", scores))
-        total, gradient = self._ask(("total_loss", scores), ("gradient_from_scores", scores))
-        self._known = {scores.key: gradient}
+        ahead = None if self.view.exact else ("gradient_from_scores", scores)
+        (total,) = self._ask(("total_loss", scores), ahead=ahead)
         return float(total)
 
     def value_and_gradient(self, params: Params) -> tuple[Any, float, Array, Array]:
-        product = Product(self.view, params.copy(), self.precision)
-        total, G_W, G_b = self._one("value_and_gradient", product)
+        known = self._known.get("at")
+        if known is None or not _same(known[0].params, params):
+            foreseen, self._foreseen = self._foreseen, None
+            if foreseen is None or not _same(foreseen.product.params, params):
+                foreseen = _Foreseen(self.scores(params), hessian=False, duals=False)
+            self._known = told = foreseen.answered(self._total(*foreseen.asks))
+            known = told["at"]
+        product, total, G_W, G_b = known
         return product, total, G_W, G_b
 
     def gradient_from_scores(self, scores: Any) -> tuple[float, Array, Array]:
-        known = self._known.get(scores.key)
+        known = self._known.get(("gradient_from_scores", scores.key))
         total, G_W, G_b = self._one("gradient_from_scores", scores) if known is None else known
         return total, G_W, G_b
 
     def value_and_slope(self, scores: Any, direction_scores: Any, step: float = 0.0) -> tuple[float, float]:
         moved = self.moved(scores, step, direction_scores)
-        (total, slope), gradient = self._ask(
-            ("value_and_slope", scores, direction_scores, step), ("gradient_from_scores", moved)
+        ((total, slope),) = self._ask(
+            ("value_and_slope", scores, direction_scores, step), ahead=("gradient_from_scores", moved)
         )
-        self._known = {moved.key: gradient}
         return total, slope
 
     def smallest_margin(self, scores: Any) -> float:
@@ -147,12 +206,13 @@ class BlockedPasses(Passes):
         return Duals(self.view, scores)
 
     def balanced(self, duals: Any) -> Any:
-        masses = self._one("masses", self.loss, duals)
+        known = self._known.get(("masses", duals.scores.key))
+        masses = self._one("masses", self.loss, duals) if known is None else known[0]
         return None if masses is None else replace(duals, balancer=self.loss, masses=masses)
 
     def dual_product(self, duals: Any) -> Array:
         product, total = self._ask(("dual_product", duals), ("total_conjugate", duals, 1.0))
-        self._known = {"conjugate": (duals, total)}
+        self._known["conjugate"] = duals, total
         return np.asarray(product)
 
     def total_conjugate(self, duals: Any, scale: float = 1.0) -> float | None:
@@ -168,13 +228,12 @@ class BlockedPasses(Passes):
         return H_W, H_b
 
     def hessian(self, scores: Any) -> Array:
-        return np.asarray(self._one("hessian", scores))
+        known = self._known.get(("hessian", scores.key))
+        return np.asarray(self._one("hessian", scores) if known is None else known)
 
-    @once
+    @property
     def column_moments(self) -> tuple[Array, Array]:
-        plain = replace(self.view, exact=False)
-        _, mean, deviation = self.blocks.total(_Moments(plain), _merged)
-        return mean, deviation
+        return self.survey.moments[1:]
 
     def bias_sums(self, scores: Any, b: Array) -> BiasSums:
         return BiasSums(*self._one("bias_sums", scores, b))
@@ -185,7 +244,9 @@ class BlockedPasses(Passes):
         return self._best_bias_of_classes(self.class_totals())
 
     def class_totals(self) -> Array:
-        return np.asarray(self._one("class_totals"))
+        totals = self.survey.class_totals
+        assert totals is not None  # label distributions have none, and are not asked
+        return totals
 
     # -- what only rows at hand can tell -------------------------------------------------------------------------
 
@@ -196,32 +257,45 @@ class BlockedPasses(Passes):
         _only_sums()
 
 
+def _same(a: Params, b: Params) -> bool:
+    return np.array_equal(a.flat, b.flat)
+
+
 def _only_sums() -> NoReturn:
     raise TypeError(
         "Rows in blocks are asked for sums over all of them, not for what belongs to single rows."
     )
 
 
-def _weight(block: Block) -> float:
-    return float(block.weights.sum())
-
-
 Weighed = tuple[float, Array, Array]  # weight, mean and deviation of some rows
+
+
+class Survey(NamedTuple):
+    """Weight of some rows, mean and deviation of each of their features; weight of each class, where rows have one."""
+
+    moments: Weighed
+    class_totals: Array | None
 
 
 @final
 @dataclass(frozen=True)
-class _Moments:
-    """Weight of a block, mean and deviation of each of its features."""
+class _Surveyor:
+    """The survey of a block."""
 
     view: View
+    n_classes: int | None
 
-    def __call__(self, block: Block) -> Weighed:
-        weight = _weight(block)
+    def __call__(self, block: Block) -> Survey:
+        n, weight = self.n_classes, float(block.weights.sum())
+        totals = None if n is None else np.bincount(block.targets, weights=block.weights, minlength=n)
         if weight == 0:
             nothing = np.zeros(block.X.shape[1])
-            return 0.0, nothing, nothing
-        return (weight, *self.view.passes(block).column_moments)
+            return Survey((0.0, nothing, nothing), totals)
+        return Survey((weight, *self.view.passes(block).column_moments), totals)
+
+
+def _surveyed(a: Survey, b: Survey) -> Survey:
+    return Survey(_merged(a.moments, b.moments), added(a.class_totals, b.class_totals))
 
 
 def _merged(a: Weighed, b: Weighed) -> Weighed:

@@ -7,7 +7,7 @@ whole recipe again and comes to the same bits.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, final
 from uuid import uuid4
@@ -170,12 +170,21 @@ class Duals:
     balancer: Loss | None = None
     masses: Array | None = None
 
+    @once
+    def key(self) -> tuple[Any, ...]:
+        """The same for the same recipe, and for no other."""
+        masses = None if self.balancer is None or self.masses is None else self.masses.tobytes()
+        return "duals", self.view, self.scores.key, self.balancer, masses
+
     def of(self, block: Block) -> Array:
         """The duals of a block's rows."""
-        passes = self.view.passes(block)
-        duals = passes.duals(self.scores.of(block))
+        made: Array = block.recent.get(self.key, lambda: self._make(block))
+        return made
+
+    def _make(self, block: Block) -> Array:
         if self.balancer is None or self.masses is None:
-            return duals
-        balanced = self.balancer.balanced_by(duals, block.targets, self.masses)
+            return self.view.passes(block).duals(self.scores.of(block))
+        plain = replace(self, balancer=None, masses=None)
+        balanced = self.balancer.balanced_by(plain.of(block), block.targets, self.masses)
         assert balanced is not None  # a loss that has masses knows how to balance
         return balanced
