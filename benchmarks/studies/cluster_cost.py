@@ -6,6 +6,7 @@ times that follow. The times are no measurements. What they assume:
 - a fit is three steps of Newton's method, as many passes as one took here, and every worker holds its blocks;
 - workers have a core each as fast as this one and memory of its own, and share the blocks evenly;
 - one scheduler, as fast as the one here, sends all messages one after the other; nobody fails;
+- one machine of 32 cores is taken to be 32 times as fast as one core, which its memory may not allow;
 - sums of blocks travel to the client at the speed of this machine's own network device (a slower network: ``--bytes``).
 """
 
