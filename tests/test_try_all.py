@@ -433,6 +433,9 @@ def test_one_fold_is_kept_however_large_it_is():
     assert data.largest(second).X_train is data.largest(second).X_train
     assert data.making > 0
     assert data.bytes_with(data.largest(second)) == 1.3 * data.largest(second).X_train.nbytes
+    one = 1.3 * data.largest(second).X_train.nbytes
+    room = FoldData(rows, None, memory=2.9 * one)
+    assert room.bytes_with(room.largest(second)) == 2 * one  # whole folds: a third does not fit
 
 
 def test_families_that_do_not_fit_into_memory_are_skipped():

@@ -126,7 +126,8 @@ class FoldData:
     def bytes_with(self, fold: Fold) -> float:
         """That folds like this one take while a family runs: those that are kept, one at least."""
         one = 1.3 * fold.data_bytes
-        return max(one, min(self.memory, one * len(self.rows.folds)))
+        kept = min(len(self.rows.folds), self.memory // max(one, 1.0))
+        return one * max(1.0, kept)
 
     def seconds_for(self, representations: Iterable[Representation]) -> float:
         """That units will wait for folds, each unit named by its representation: those that are not kept are made anew."""
