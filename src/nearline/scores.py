@@ -76,7 +76,10 @@ class LinearScore:
 
     def margins(self, X: Design, targets: Array) -> Array:
         """Geometric margin of each row: y f / |w| for two classes, (f_y - max other f) / |W| for more."""
-        f = self(X)
+        return self.margins_of(self(X), targets)
+
+    def margins_of(self, f: Array, targets: Array) -> Array:
+        """The same of scores (n, K), which it overwrites."""
         length = float(np.linalg.norm(self.W)) or np.inf  # without weights there is no boundary: margin 0
         if f.shape[1] == 1:
             return np.asarray(np.where(targets == 1, 1.0, -1.0) * f[:, 0] / length)

@@ -23,14 +23,23 @@ NOTHING = "no_validation"
 SHOWN = 5  # columns with missing values that are named
 
 
+def is_plain_sparse(X: Any) -> bool:
+    """Whether a sparse matrix that :func:`admitted` let in is CSR of finite float32 or float64, as the checks ask."""
+    return X.format == "csr" and 0 not in X.shape and X.dtype.char in "df" and _sums_to_a_number(X.data)
+
+
 def is_plain(X: Any) -> bool:
     """Whether rows are a C-contiguous array of finite float32 or float64, which no check would change or refuse."""
     if type(X) is not np.ndarray or X.ndim != 2 or X.dtype.char not in "df" or not X.size:
         return False
     if not (X.flags.c_contiguous and X.flags.aligned and X.dtype.isnative):
         return False
+    return _sums_to_a_number(X)
+
+
+def _sums_to_a_number(values: Array) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
-        return isfinite(X.sum())
+        return isfinite(values.sum())
 
 
 def are_plain_labels(y: Any, n_rows: int) -> bool:

@@ -11,9 +11,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 import nearline._parallel.threads  # noqa: F401  (threadpoolctl, which scikit-learn has loaded by now, learns of the core)
-from nearline._arrays.design import Array, Design
+from nearline._arrays.design import Array, Design, admitted, is_sparse
 from nearline._arrays.doors import door_of
-from nearline._arrays.validation import are_plain_labels, check_weights, is_plain, validate_data
+from nearline._arrays.validation import (
+    are_plain_labels,
+    check_weights,
+    is_plain,
+    is_plain_sparse,
+    validate_data,
+)
 from nearline._records.habits import TranslatesHabits
 from nearline._records.kept import Labels, kept
 from nearline._records.parameters import HoldsParametrized
@@ -83,8 +89,11 @@ class Classifier(TranslatesHabits, HoldsParametrized, ClassifierMixin, BaseEstim
 
     def _validate_predict(self, X: Any) -> Design:
         known = vars(self)
-        if is_plain(X) and X.shape[1] == known.get("n_features_in_") and "feature_names_in_" not in known:
-            return X
+        if "feature_names_in_" not in known and getattr(X, "shape", ())[1:] == (known.get("n_features_in_"),):
+            if is_plain(X):
+                return X
+            if self.accept_sparse and is_sparse(X) and is_plain_sparse(X := admitted(X)):
+                return X
         check_is_fitted(self)
         return validate_data(self, X, reset=False, **self._wanted)
 

@@ -181,7 +181,7 @@ class LinearSVM(LinearClassifier):
             duals = _fewest(risk, duals)
         used = risk.weights > 0
         self.support_ = np.flatnonzero((np.abs(duals) > ZERO).any(axis=1) & used)
-        self.margin_ = float(self.score_function_.margins(risk.X, risk.targets)[used].min())
+        self.margin_ = float(self.score_function_.margins_of(scores, risk.targets)[used].min())
         self.error_bound_ = None
         if self.margin_ > 0:
             self.error_bound_ = _squared_radius(risk) / (self.margin_**2 * int(used.sum()))
@@ -263,7 +263,8 @@ def _bytes_of(row: Any) -> bytes:
 
 def _squared_norms(X: Design) -> Array:
     if is_sparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        squares = type(X)((np.square(X.data, dtype=np.float64), X.indices, X.indptr), shape=X.shape)
+        return np.asarray(squares @ np.ones(X.shape[1]))
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 

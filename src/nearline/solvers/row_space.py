@@ -11,6 +11,7 @@ is a risk with at most n features in place of D. With a bias the rows are taken 
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from nearline._parallel.tiles import steps
 from nearline.risk import Risk
 from nearline.risk.params import Params
 from nearline.risk.passes.row_basis import RowBasis
@@ -22,7 +23,8 @@ from nearline.solvers.block_newton import BlockNewton
 from nearline.solvers.newton import NewtonCG
 
 MOST_ROWS = 500  # whose systems are still small
-MOST_NUMBERS = 10_000_000  # in X, of which a copy about the mean is made
+MOST_NUMBERS = 10_000_000  # in X
+TURNS = 10  # of the inner method in one step: the way back to the features costs more than one of them
 
 
 @dataclass
@@ -32,6 +34,7 @@ class RowSpaceState(State):
     basis: RowBasis = field(kw_only=True)
     inner: Risk = field(kw_only=True)
     state: State = field(kw_only=True)
+    goal: Goal = field(kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,18 @@ class RowSpace(Solver):
             n_classes=risk.n_classes,
         )  # fmt: skip
         state = self.method(risk).start(inner, basis.from_params(params), goal)
-        return RowSpaceState(basis.point(state.point), fresh=False, basis=basis, inner=inner, state=state)
+        return RowSpaceState(
+            basis.point(state.point), fresh=False, basis=basis, inner=inner, state=state, goal=goal
+        )
 
     def step(self, risk: Risk, state: State) -> State:
         assert isinstance(state, RowSpaceState)
-        state.state = self.method(risk).step(state.inner, state.state)
-        state.point, state.fresh = state.basis.point(state.state.point), False
-        state.stuck = state.state.stuck
+        method, inner = self.method(risk), state.state
+        for _ in steps(range(TURNS)):
+            inner = method.step(state.inner, inner)
+            gap = state.inner.gap_estimate(inner.point)
+            if inner.stuck or gap is None or gap <= state.goal.allowed(inner.point.value):
+                break
+        state.state, state.stuck = inner, inner.stuck
+        state.point, state.fresh = state.basis.point(inner.point), False
         return state

@@ -1,12 +1,17 @@
 """RowBasis: coordinates of a few rows in the space that they span."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._parallel.tiles import groups, map_tiles, slices
 from nearline.risk._point import Point
 from nearline.risk.params import Params
 
 RANK = 1e-13  # squared lengths below this share of the longest row's are rounding
+NUMBERS = 1 << 17  # of rows about their mean that are held at a time: X is never copied as a whole
+CHAINS = 8  # of sums over features, added in order
 
 
 class RowBasis:
@@ -15,8 +20,8 @@ class RowBasis:
     def __init__(self, X: Array, mean: Array) -> None:
         from scipy.linalg.lapack import dpstrf
 
-        Z = X.astype(np.float64) - mean
-        G = Z @ Z.T
+        self._X, self._mean = X, mean
+        G = self._summed(lambda Z, _: Z @ Z.T, len(X))
         if not np.isfinite(G).all():
             raise np.linalg.LinAlgError("The inner products of the rows are not finite.")
         factor, order, rank, _ = dpstrf(G, tol=RANK * float(G.diagonal().max()), lower=1)
@@ -24,7 +29,7 @@ class RowBasis:
         L = np.tril(factor)[:, :rank]
         self.R = np.empty_like(L)
         self.R[order] = L
-        self._rows, self._L, self._mean = Z[order[:rank]], L[:rank], mean
+        self._chosen, self._L = order[:rank], L[:rank]
         if not self._L[0, 0] > 0:  # all rows are equal
             self._L, self.R = np.ones((1, 1)), np.zeros_like(self.R)
 
@@ -32,13 +37,23 @@ class RowBasis:
         """V Q, (K, D)."""
         from scipy.linalg import solve_triangular
 
-        return np.asarray(solve_triangular(self._L, V.T, lower=True, trans="T").T @ self._rows)
+        A, out = np.zeros((len(V), len(self._X))), np.empty((len(V), self._X.shape[1]))
+        A[:, self._chosen] = solve_triangular(self._L, V.T, lower=True, trans="T").T
+
+        def part(columns: slice) -> None:
+            np.matmul(A, self._centered(columns), out=out[:, columns])
+
+        map_tiles(part, self._tiles(), work=2.0 * A.shape[0] * self._X.size)
+        return out
 
     def from_params(self, params: Params) -> Params:
         """Those of the part of W that the rows see."""
         from scipy.linalg import solve_triangular
 
-        V = solve_triangular(self._L, self._rows @ params.W.T, lower=True).T
+        if not params.W.any():
+            return Params.of(np.zeros((params.n_outputs, len(self._chosen))), params.b)
+        products = self._summed(lambda Z, columns: Z @ params.W[:, columns].T, params.n_outputs)
+        V = solve_triangular(self._L, products[self._chosen], lower=True).T
         return Params.of(V, params.b + params.W @ self._mean)
 
     def point(self, inner: Point) -> Point:
@@ -48,3 +63,23 @@ class RowBasis:
         moved = Params.of(W, params.b - W @ self._mean)
         gradient = Params.of(G + np.outer(pull.b, self._mean), pull.b)
         return Point(moved, inner.scores, inner.data_loss, inner.penalty, gradient)
+
+    def _tiles(self) -> list[slice]:
+        return slices(self._X.shape[1], max(64, NUMBERS // max(len(self._X), 1)))
+
+    def _centered(self, columns: slice) -> Array:
+        return np.asarray(self._X[:, columns] - self._mean[columns])
+
+    def _summed(self, term: Callable[[Array, slice], Array], width: int) -> Array:
+        """The sum over tiles of features of a term (n, width)."""
+        n, total = len(self._X), np.zeros((len(self._X), width))
+
+        def chain(tiles: Sequence[slice]) -> Array:
+            part = np.zeros((n, width))
+            for columns in tiles:
+                part += term(self._centered(columns), columns)
+            return part
+
+        for part in map_tiles(chain, groups(self._tiles(), CHAINS), work=float(width) * self._X.size):
+            total += part
+        return total
