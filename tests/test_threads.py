@@ -102,8 +102,8 @@ def test_ctrl_c_ends_a_fit():
             minimize(risk, "gradient-descent", tol=1e-15, max_iter=10**9)
 
 
-def test_portable_build_agrees():
-    """The build without AVX2 gives the same solutions within the certified gaps."""
+def test_other_builds_agree():
+    """The builds for other instruction sets give the same solutions within the certified gaps."""
     script = """
     import numpy as np
     from nearline import Risk, minimize, _core
@@ -113,9 +113,21 @@ def test_portable_build_agrees():
     """
     here = {}
     exec(textwrap.dedent(script), here)
-    isa, value = python(script + "print(*found)", NEARLINE_ISA="portable").split()
-    assert isa == "portable"
-    np.testing.assert_allclose(float(value), here["found"][1], rtol=1e-5)
+    assert here["_core"].builds[-1] == "portable"
+    for wanted in here["_core"].builds:
+        isa, value = python(script + "print(*found)", NEARLINE_ISA=wanted).split()
+        assert isa == wanted
+        np.testing.assert_allclose(float(value), here["found"][1], rtol=1e-5)
+
+
+def test_a_build_that_is_not_there_is_refused():
+    environment = {**os.environ, "NEARLINE_ISA": "abacus"}
+    done = subprocess.run(
+        [sys.executable, "-c", "import nearline._core"], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode
+    assert "NEARLINE_ISA=abacus in the environment names no build" in done.stderr
+    assert "portable, or leave it out." in done.stderr
 
 
 def test_import_is_light():

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[Any]
 
+builds: tuple[str, ...]
 isa: str
 
 def default_threads() -> int:

@@ -126,7 +126,7 @@ def main() -> None:
     configured(BUILD, CMAKE_BUILD_TYPE="None", NEARLINE_SANITIZE="ON")
     thread = {"TSAN_OPTIONS": f"halt_on_error=1:suppressions={SUPPRESSIONS / 'thread.txt'}"}
     run([str(BUILD / "threads")], **thread)
-    for isa in ("portable", "avx2"):
+    for isa in ("portable", "avx2", "avx512"):
         if any(BUILD.glob(f"_{isa}.*.so")):
             check_python(isa)
     print(f"All clean after {(time.perf_counter() - begin) / 60:.0f} minutes.")

@@ -55,7 +55,7 @@ def tell() -> None:
 
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
-    for core in ("_portable", "_avx2"):
+    for core in ("_portable", "_avx2", "_avx512"):
         if any(BUILD.glob(f"{core}.*.so")):
             loaded(core)
     atexit.register(tell)

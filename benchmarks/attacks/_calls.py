@@ -14,7 +14,7 @@ import nearline
 from nearline import _core
 
 LARGEST = 400_000  # bytes of the arguments of a call that is kept
-HARMLESS = {"thread_limit", "cpu_supports_avx2", "panel_rows", "lanes"}  # they take nothing
+HARMLESS = {"thread_limit", "instruction_sets", "panel_rows", "lanes"}  # they take nothing
 PLACES = "place {}"
 
 Copy = Callable[[Any], Any]

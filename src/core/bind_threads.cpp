@@ -1,4 +1,9 @@
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
 #include <chrono>
+#include <string>
+#include <vector>
 
 #include "bindings.hpp"
 #include "parallel.hpp"
@@ -31,15 +36,22 @@ void bind_threads(nb::module_& m) {
         "Largest number of threads any kernel may use.");
     m.def("thread_limit", []() { return thread_limit.load(); });
     m.def(
-        "cpu_supports_avx2",
+        "instruction_sets",
         []() {
+            std::vector<std::string> found;
 #if defined(__x86_64__)
-            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-#else
-            return false;
+            // Registers that the operating system does not save count as absent.
+            const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+            if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bf16"))
+                found.emplace_back("avx512");
+            if (avx2) found.emplace_back("avx2");
 #endif
+            found.emplace_back("portable");
+            return found;
         },
-        "Whether this machine has the AVX2 and FMA instructions.");
+        "Instruction sets of builds that this machine can run, the widest first.");
 }
 
 }  // namespace nearline

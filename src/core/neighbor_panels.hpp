@@ -75,7 +75,7 @@ NL_INLINE void panel_bounds(const float* panel, const float* starts, std::size_t
     V a[M][2];
     panel_sums<norm, M>(panel, starts, r, probes, a);
     for (std::size_t m = 0; m < M; ++m) {
-        int mask = 0;
+        std::uint32_t mask = 0;
         if constexpr (norm == Norm::squares) {
             const V least = fill(0.5f * (probes[m]->square - limits[m]));
             mask = mask_of(a[m][0] >= least) | mask_of(a[m][1] >= least) << L;

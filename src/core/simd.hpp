@@ -5,17 +5,28 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 namespace nearline {
 
-#if defined(__AVX__)
+#if defined(__AVX512F__)
+constexpr std::size_t kVectorBytes = 64;
+#elif defined(__AVX__)
 constexpr std::size_t kVectorBytes = 32;
 #else
 constexpr std::size_t kVectorBytes = 16;
 #endif
 
+#if defined(__AVX512F__)
+#define NL_REGISTER "+v"  // one of all 32
+#else
+#define NL_REGISTER "+x"
+#endif
 #if defined(__x86_64__) || defined(__i386__)
-#define NL_HOLD(v) __asm__("" : "+x"(v))  // keep v in a register: the compiler would rather load it again
+#define NL_HOLD(v) \
+    __asm__("" : NL_REGISTER(v))  // keep v in a register: the compiler would rather load it again
 #elif defined(__aarch64__)
 #define NL_HOLD(v) __asm__("" : "+w"(v))
 #else
@@ -54,7 +65,10 @@ NL_INLINE Vec<T> fill(T value) {
 // Adds neighboring lanes of a and b: within each 16 bytes, float {a0+a2, b0+b2, a1+a3, b1+b3}, double {a0+a1,
 // b0+b1}.
 NL_INLINE Vec<float> fold(Vec<float> a, Vec<float> b) {
-#if defined(__AVX__)
+#if defined(__AVX512F__)
+    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29) +
+           __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+#elif defined(__AVX__)
     return __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13) +
            __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
 #else
@@ -63,7 +77,10 @@ NL_INLINE Vec<float> fold(Vec<float> a, Vec<float> b) {
 }
 
 NL_INLINE Vec<double> fold(Vec<double> a, Vec<double> b) {
-#if defined(__AVX__)
+#if defined(__AVX512F__)
+    return __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) +
+           __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+#elif defined(__AVX__)
     return __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
 #else
     return __builtin_shufflevector(a, b, 0, 2) + __builtin_shufflevector(a, b, 1, 3);
@@ -80,14 +97,11 @@ NL_INLINE void lane_sums(const Vec<T>* v, T* out) {
     else
         s = fold(v[0], v[1]);
     typedef T Sixteen __attribute__((vector_size(16)));
-    Sixteen low;
-    std::memcpy(&low, &s, 16);
-    if constexpr (kVectorBytes == 32) {
-        Sixteen high;
-        std::memcpy(&high, reinterpret_cast<const char*>(&s) + 16, 16);
-        low += high;
-    }
-    std::memcpy(out, &low, sizeof low);
+    Sixteen parts[kVectorBytes / 16];
+    std::memcpy(parts, &s, sizeof s);
+    for (std::size_t half = kVectorBytes / 32; half; half /= 2)
+        for (std::size_t i = 0; i < half; ++i) parts[i] += parts[i + half];
+    std::memcpy(out, parts, 16);
 }
 
 // -- vectors of 32 bytes on every machine: what has one order of summation everywhere --------------------
@@ -134,12 +148,15 @@ NL_INLINE Four size_of_four(Four v) {
 
 using Flags = Vec<std::int32_t>;
 
-NL_INLINE int mask_of(Flags f) {
-#if defined(__AVX2__)
-    return __builtin_ia32_movmskps256(reinterpret_cast<Vec<float>>(f));
+// A bit for each lane.
+NL_INLINE std::uint32_t mask_of(Flags f) {
+#if defined(__AVX512F__)
+    return _mm512_movepi32_mask(reinterpret_cast<__m512i>(f));
+#elif defined(__AVX2__)
+    return static_cast<std::uint32_t>(__builtin_ia32_movmskps256(reinterpret_cast<Vec<float> >(f)));
 #else
-    int mask = 0;
-    for (std::size_t l = 0; l < kLanes<float>; ++l) mask |= (f[l] != 0) << l;
+    std::uint32_t mask = 0;
+    for (std::size_t l = 0; l < kLanes<float>; ++l) mask |= static_cast<std::uint32_t>(f[l] != 0) << l;
     return mask;
 #endif
 }

@@ -1,19 +1,30 @@
 """The compiled core, in the widest instruction set that this machine has.
 
-``NEARLINE_ISA=portable`` in the environment forces the portable build (used to test it).
+``NEARLINE_ISA`` in the environment (portable, avx2 or avx512) forces another build that it can run (used to test them).
 """
 
 import os
+from importlib import import_module
+from importlib.util import find_spec
 
 from nearline._core import _portable
 
-if _portable.cpu_supports_avx2() and os.environ.get("NEARLINE_ISA") != "portable":
-    from nearline._core import _avx2 as chosen
+# Builds that are here and that this machine can run, the widest first.
+builds = tuple(name for name in _portable.instruction_sets() if find_spec(f"nearline._core._{name}"))
 
-    isa = "avx2"
-else:
-    chosen = _portable
-    isa = "portable"
+
+def _wanted() -> str:
+    wanted = os.environ.get("NEARLINE_ISA", "").strip()
+    if wanted and wanted not in builds:
+        raise ImportError(
+            f"NEARLINE_ISA={wanted} in the environment names no build of the core that this machine can run: "
+            f"set it to {' or '.join(builds)}, or leave it out."
+        )
+    return wanted or builds[0]
+
+
+isa = _wanted()
+chosen = import_module(f"nearline._core._{isa}")
 
 globals().update({name: getattr(chosen, name) for name in dir(chosen) if not name.startswith("_")})
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[Any]
 
+builds: tuple[str, ...]
 isa: str
 
 def default_threads() -> int:
@@ -152,8 +153,8 @@ def set_thread_limit(n: int) -> None:
     """Largest number of threads any kernel may use."""
 
 def thread_limit() -> int: ...
-def cpu_supports_avx2() -> bool:
-    """Whether this machine has the AVX2 and FMA instructions."""
+def instruction_sets() -> list[str]:
+    """Instruction sets of builds that this machine can run, the widest first."""
 
 def dense_scores(X: Array, W: Array, b: Array, scores: Array) -> None:
     """scores := X W^T + b."""
