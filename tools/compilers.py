@@ -13,7 +13,7 @@ import time
 from sanitize import ROOT, configured
 
 COMPILERS = {"gcc": "g++", "clang": "clang++"}
-TESTS = ("test_dual", "test_index", "test_losses", "test_passes", "test_sgd", "test_tree")
+TESTS = ("test_dual", "test_index", "test_losses", "test_passes", "test_rounded", "test_sgd", "test_tree")
 
 
 def check(name: str, compiler: str) -> None:

@@ -29,6 +29,7 @@ TESTS = (
     "test_knn",
     "test_passes",
     "test_perceptron",
+    "test_rounded",
     "test_sgd",
     "test_smooth_solvers",
     "test_string_kernels",

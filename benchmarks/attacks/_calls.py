@@ -14,7 +14,14 @@ import nearline
 from nearline import _core
 
 LARGEST = 400_000  # bytes of the arguments of a call that is kept
-HARMLESS = {"thread_limit", "instruction_sets", "panel_rows", "lanes"}  # they take nothing
+HARMLESS = {
+    "thread_limit",
+    "instruction_sets",
+    "panel_rows",
+    "lanes",
+    "rounds",
+    "panel_words",
+}  # they take nothing
 PLACES = "place {}"
 
 Copy = Callable[[Any], Any]

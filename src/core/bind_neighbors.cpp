@@ -40,7 +40,8 @@ void bind_neighbors(nb::module_& m) {
     nb::enum_<Norm>(m, "Norm", "How differences of coordinates make a lower bound.")
         .value("squares", Norm::squares)
         .value("magnitudes", Norm::magnitudes)
-        .value("largest", Norm::largest);
+        .value("largest", Norm::largest)
+        .value("rounded", Norm::rounded);
     m.def(
         "needs_sizes", [](Metric metric) { return functions_of(metric).sized; }, nb::arg("metric"),
         "Whether searches must be given the sizes of rows.");
@@ -48,27 +49,32 @@ void bind_neighbors(nb::module_& m) {
     bind_type<double>(m);
     bind_type<std::uint8_t>(m);
     m.def("panel_rows", []() { return kPanel; }, "Rows in a panel of packed coordinates.");
+    m.def("panel_words", &panel_words, nb::arg("norm"), nb::arg("r"),
+          "Words of 32 bits that r coordinates take in a panel.");
+    m.def("rounds", []() { return kRounds; }, "Whether there are products of rounded coordinates.");
     m.def("lanes", []() { return kLanes<float>; }, "Numbers of float32 in a vector of the machine.");
     m.def(
         "pack_rows_of_filter",
-        [](Matrix<const float> v, Vector<const float> squares, Vector<const double> errors,
+        [](Norm norm, Matrix<const float> v, Vector<const float> squares, Vector<const double> errors,
            Vector<const std::int64_t> order, std::size_t r, std::size_t chunk, Vector<float> panels,
            Vector<float> starts, Matrix<float> low, Matrix<float> high, Vector<float> chunk_squares,
            Vector<float> chunk_errors) {
             const std::size_t n = v.shape(0);
             check(squares.size() == n && errors.size() == n && order.size() == n && r <= v.shape(1),
                   "squares, errors and order must have one number a row");
-            check_packed(n, r, chunk, v.shape(1), panels, starts, low, high, chunk_squares, chunk_errors);
+            check_packed(norm, n, r, chunk, v.shape(1), panels, starts, low, high, chunk_squares,
+                         chunk_errors);
             check_below(order, n, "order has a row that there is not");
             nb::gil_scoped_release release;
-            pack(v.data(), v.shape(1), squares.data(), errors.data(), order.data(), v.shape(0), r, chunk,
-                 panels.data(), starts.data(), low.data(), high.data(), chunk_squares.data(),
+            pack(norm, v.data(), v.shape(1), squares.data(), errors.data(), order.data(), v.shape(0), r,
+                 chunk, panels.data(), starts.data(), low.data(), high.data(), chunk_squares.data(),
                  chunk_errors.data());
         },
-        nb::arg("v").noconvert(), nb::arg("squares").noconvert(), nb::arg("errors").noconvert(),
-        nb::arg("order").noconvert(), nb::arg("r"), nb::arg("chunk"), nb::arg("panels").noconvert(),
-        nb::arg("starts").noconvert(), nb::arg("low").noconvert(), nb::arg("high").noconvert(),
-        nb::arg("chunk_squares").noconvert(), nb::arg("chunk_errors").noconvert(),
+        nb::arg("norm"), nb::arg("v").noconvert(), nb::arg("squares").noconvert(),
+        nb::arg("errors").noconvert(), nb::arg("order").noconvert(), nb::arg("r"), nb::arg("chunk"),
+        nb::arg("panels").noconvert(), nb::arg("starts").noconvert(), nb::arg("low").noconvert(),
+        nb::arg("high").noconvert(), nb::arg("chunk_squares").noconvert(),
+        nb::arg("chunk_errors").noconvert(),
         "Pack v in the given order: panels, boxes and largest values of each chunk.");
     m.def(
         "tree_order",

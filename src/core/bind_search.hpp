@@ -61,7 +61,7 @@ class Search {
         check(has_shape(v, m, R) && r <= R && R == padded(r) && q_squares.size() == m &&
                   q_errors.size() == m && bases.size() == m,
               "what is known of the queries does not fit them");
-        check_packed(n, r, chunk, R, panels, starts, low, high, squares, errors);
+        check_packed(norm, n, r, chunk, R, panels, starts, low, high, squares, errors);
         check_below(order, X.shape(0), "order has a row that there is not");
         check(r2 == 0 ||
                   (r2 <= more.shape(1) && has_shape(more, n, padded(r2)) &&
@@ -99,6 +99,8 @@ class Search {
                 return filtered<Norm::magnitudes>(filter, probes, rows, blocks.data());
             case Norm::largest:
                 return filtered<Norm::largest>(filter, probes, rows, blocks.data());
+            case Norm::rounded:
+                if constexpr (kRounds) filtered<Norm::rounded>(filter, probes, rows, blocks.data());
         }
     }
 

@@ -24,14 +24,14 @@ constexpr std::size_t padded(std::size_t r) {
 struct Filter {
     Norm norm;
     std::size_t n, r, chunk;
-    const float* panels;  // (panels, r, kPanel)
+    const float* panels;  // (panels, words, kPanel)
     const float* starts;  // (panels * kPanel,): -|v|^2 / 2
     const float* low;     // (chunks, padded r)
     const float* high;
-    const float* squares;       // (chunks,): largest |v|^2
-    const float* errors;        // (chunks,): how far a stored v may be from the true one at most
-    std::size_t r2;             // 0: no second bound
-    const float* more;          // (n, padded r2)
+    const float* squares;  // (chunks,): largest |v|^2
+    const float* errors;   // (2, chunks): how far a v in boxes, in panels may be from the true one at most
+    std::size_t r2;        // 0: no second bound
+    const float* more;     // (n, padded r2)
     const float* more_errors;   // (n,)
     const std::int64_t* order;  // (n,): row at each place
 
@@ -53,7 +53,7 @@ struct Probes {
     // What the bound of a row at this distance cannot exceed, as a length (squares: its root).
     double reach(Norm norm, std::size_t i, double distance) const {
         if (distance == std::numeric_limits<double>::infinity()) return distance;
-        if (norm != Norm::squares || scale == 0.0) return distance * (1.0 + relative);
+        if (!is_square(norm) || scale == 0.0) return distance * (1.0 + relative);
         const double rounding = relative * (std::fabs(bases[i]) + std::fabs(scale * distance));
         return std::sqrt(std::max(bases[i] + scale * distance + rounding, 0.0));
     }
@@ -65,36 +65,42 @@ inline float rounded_up(double value) {
 }
 
 // v (n, stride) in the given order as a Filter has it: panels, boxes and largest values of each chunk.
-inline void pack(const float* v, std::size_t stride, const float* squares, const double* errors,
+inline void pack(Norm norm, const float* v, std::size_t stride, const float* squares, const double* errors,
                  const std::int64_t* order, std::size_t n, std::size_t r, std::size_t chunk, float* panels,
                  float* starts, float* low, float* high, float* chunk_squares, float* chunk_errors) {
-    const std::size_t n_chunks = (n + chunk - 1) / chunk;
+    const std::size_t n_chunks = (n + chunk - 1) / chunk, words = panel_words(norm, r);
     parallel_for(n_chunks, 4.0 * static_cast<double>(n * (r + 8)), [&](std::size_t c) {
         const std::size_t first = c * chunk, last = std::min(n, first + chunk);
         float *below = low + c * stride, *above = high + c * stride;
         std::copy_n(v + order[first] * stride, stride, below);
         std::copy_n(v + order[first] * stride, stride, above);
-        double most = 0.0, worst = 0.0;
+        double most = 0.0, worst = 0.0, farthest = 0.0;
         for (std::size_t place = first; place < (last + kPanel - 1) / kPanel * kPanel; ++place) {
-            float* column = panels + place / kPanel * kPanel * r + place % kPanel;
+            float* column = panels + place / kPanel * kPanel * words + place % kPanel;
             starts[place] = -std::numeric_limits<float>::infinity();
             if (place >= last) {
-                for (std::size_t j = 0; j < r; ++j) column[j * kPanel] = 0.0f;
+                for (std::size_t j = 0; j < words; ++j) column[j * kPanel] = 0.0f;
                 continue;
             }
             const auto row = static_cast<std::size_t>(order[place]);
             const float* x = v + row * stride;
-            for (std::size_t j = 0; j < r; ++j) column[j * kPanel] = x[j];
+            Rounded rounded{static_cast<double>(squares[row]), 0.0};
+            if (norm == Norm::rounded)
+                rounded = round_pairs(x, r, column, kPanel);
+            else
+                for (std::size_t j = 0; j < r; ++j) column[j * kPanel] = x[j];
             for (std::size_t j = 0; j < stride; ++j) {
                 below[j] = std::min(below[j], x[j]);
                 above[j] = std::max(above[j], x[j]);
             }
-            starts[place] = -0.5f * squares[row];
-            most = std::max(most, static_cast<double>(squares[row]));
+            starts[place] = -0.5f * static_cast<float>(rounded.square);
+            most = std::max(most, rounded.square);
             worst = std::max(worst, errors[row]);
+            farthest = std::max(farthest, errors[row] + rounded.error);
         }
         chunk_squares[c] = rounded_up(most);
         chunk_errors[c] = rounded_up(worst);
+        chunk_errors[n_chunks + c] = rounded_up(farthest);
     });
 }
 

@@ -60,10 +60,19 @@ class BlockSearch {
         survivors_.resize(count);
         probes_.resize(count);
         seeds_.resize(count);
+        moved_.assign(count, 0.0);
+        const std::size_t W = panel_words(norm, f_.r);
+        if (norm == Norm::rounded) words_.resize(count * W);
         std::vector<float> nearness(n_chunks, 0.0f);
         for (std::size_t a = 0; a < count; ++a) {
             const auto i = static_cast<std::size_t>(members[a]);
-            probes_[a] = {p_.v + i * R, p_.squares[i]};
+            probes_[a] = {p_.v + i * R, p_.v + i * R, p_.squares[i]};
+            if (norm == Norm::rounded) {
+                const Rounded rounded = round_pairs(probes_[a].v, f_.r, words_.data() + a * W, 1);
+                probes_[a].words = words_.data() + a * W;
+                probes_[a].square = static_cast<float>(rounded.square);
+                moved_[a] = rounded.error;
+            }
             float* box = boxes_.data() + a * n_chunks;
             for (std::size_t c = 0; c < n_chunks; ++c)
                 box[c] = box_bound<norm>(f_.low + c * R, f_.high + c * R, probes_[a].v, f_.r ? R : 0);
@@ -83,8 +92,11 @@ class BlockSearch {
             std::size_t n_active = 0;
             for (std::size_t a = 0; a < count; ++a)
                 if (c != seeds_[a] && boxes_[a * n_chunks + c] <= box_limit(a, c)) active[n_active++] = a;
-            for (std::size_t begin = 0; begin < n_active; begin += kAtOnce)
-                visit(c, active.data() + begin, std::min(kAtOnce, n_active - begin));
+            const std::size_t groups = (n_active + kAtOnce - 1) / kAtOnce;
+            for (std::size_t g = 0; g < groups; ++g) {  // as even as can be
+                const std::size_t begin = n_active * g / groups;
+                visit(c, active.data() + begin, n_active * (g + 1) / groups - begin);
+            }
             work += static_cast<double>(n_active * f_.chunk * (f_.r + 1));
             if (!watch.go_on(work)) return;
         }
@@ -118,16 +130,17 @@ class BlockSearch {
 
     static double widened(double length, std::size_t r) {
         const double l = length + vanished(r);
-        return (norm == Norm::squares ? l * l + vanished(r) : l) * (1.0 + 2.0 * rounding(r));
+        return (is_square(norm) ? l * l + vanished(r) : l) * (1.0 + 2.0 * rounding(r));
     }
     float box_limit(std::size_t a, std::size_t c) const {
         const double length = reach(a) + p_.errors[members_[a]] + f_.errors[c];
         return rounded_up(widened(length, f_.r));
     }
     float limit(std::size_t a, std::size_t c) const {
-        const double length = reach(a) + p_.errors[members_[a]] + f_.errors[c];
-        if (norm != Norm::squares) return rounded_up(widened(length, f_.r));
-        // The square is a difference of products here: they are what rounding is relative to.
+        const double length = reach(a) + p_.errors[members_[a]] + moved_[a] + f_.errors[f_.n_chunks() + c];
+        if (!is_square(norm)) return rounded_up(widened(length, f_.r));
+        // The square is a difference of products here: they are what rounding is relative to. Products of
+        // bfloat16 are exact in float32, and each sum of one is rounded once, or becomes 0 below 2^-126.
         const double products = static_cast<double>(f_.squares[c]) + probes_[a].square;
         const double l = length + vanished(f_.r);
         return rounded_up(l * l + vanished(f_.r) + 2.0 * rounding(f_.r) * products);
@@ -135,20 +148,20 @@ class BlockSearch {
 
     void visit(std::size_t c, const std::size_t* active, std::size_t count) {
         const Probe* probes[kAtOnce];
-        float limits[kAtOnce];
+        float limits[kAtOnce], most = std::numeric_limits<float>::infinity();
         std::vector<Survivor>* out[kAtOnce];
         for (std::size_t m = 0; m < count; ++m) {
             probes[m] = &probes_[active[m]];
             limits[m] = limit(active[m], c);
+            most = std::min(most, limits[m]);
             out[m] = &survivors_[active[m]];
         }
         const std::size_t first = c * f_.chunk, last = std::min(f_.n, first + f_.chunk);
-        const float most = *std::min_element(limits, limits + count);
         if (most == std::numeric_limits<float>::infinity()) return visit_first(c, active, count, probes);
         for (std::size_t place = first; place < last; place += kPanel)
             with_count(count, [&](auto M) {
-                panel_bounds<norm, M()>(f_.panels + place * f_.r, f_.starts + place, f_.r, probes, limits,
-                                        static_cast<std::int32_t>(place), out);
+                panel_bounds<norm, M()>(f_.panels + place * panel_words(norm, f_.r), f_.starts + place, f_.r,
+                                        probes, limits, static_cast<std::int32_t>(place), out);
             });
         for (std::size_t m = 0; m < count; ++m)
             if (!out[m]->empty()) refine(active[m], c, *out[m]);
@@ -167,7 +180,8 @@ class BlockSearch {
             for (std::size_t m = 0; m < count; ++m) out[m] = values_.data() + m * size + i;
             const std::size_t place = first + i;
             with_count(count, [&](auto M) {
-                panel_values<norm, M()>(f_.panels + place * f_.r, f_.starts + place, f_.r, probes, out);
+                panel_values<norm, M()>(f_.panels + place * panel_words(norm, f_.r), f_.starts + place, f_.r,
+                                        probes, out);
             });
         }
         for (std::size_t m = 0; m < count; ++m) {
@@ -254,7 +268,8 @@ class BlockSearch {
     const Measure& measure_;
     NeighborList* lists_;
     const std::int64_t* members_ = nullptr;
-    std::vector<float> boxes_, values_;
+    std::vector<float> boxes_, values_, words_;
+    std::vector<double> moved_;  // how far queries were moved when they were rounded
     std::vector<Probe> probes_;
     std::vector<std::size_t> seeds_;
     std::vector<std::vector<Survivor>> survivors_;

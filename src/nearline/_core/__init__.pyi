@@ -29,6 +29,7 @@ class Norm(Enum):
     squares = 0
     magnitudes = 1
     largest = 2
+    rounded = 3
 
 class Search:
     def __init__(
@@ -431,10 +432,17 @@ def row_sizes(metric: Metric, X: Array, out: Array) -> None:
 def panel_rows() -> int:
     """Rows in a panel of packed coordinates."""
 
+def panel_words(norm: Norm, r: int) -> int:
+    """Words of 32 bits that r coordinates take in a panel."""
+
+def rounds() -> bool:
+    """Whether there are products of rounded coordinates."""
+
 def lanes() -> int:
     """Numbers of float32 in a vector of the machine."""
 
 def pack_rows_of_filter(
+    norm: Norm,
     v: Array,
     squares: Array,
     errors: Array,

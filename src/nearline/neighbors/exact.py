@@ -23,6 +23,8 @@ LITTLE, ADDED = (
     16,
 )  # coordinates of pairs, and how many a pair adds, that are measured before a filter has begun
 LARGEST = 1e16  # values that the filter can do with
+NEARBY, LOOKED_AT = 8, 16  # places of the tree among which a near row is looked for, and of how many rows
+MOVED = 0.05  # how far rounding may move rows, in distances to a near row: beyond it would exclude too little
 TREE_COORDINATES = 32  # among which the tree looks for the one to split by
 
 
@@ -31,6 +33,7 @@ class Filter:
     """Bounds of rows of an index, packed for the core: in an order in which neighbors stand together."""
 
     bounds: Bounds
+    norm: _core.Norm
     chunk: int
     panels: Array
     starts: Array
@@ -51,12 +54,18 @@ class Filter:
         _core.tree_order(vectors.v, min(r, TREE_COORDINATES), chunk, order)
         size, n_chunks = -(-n // panel) * panel, -(-n // chunk)
         boxes = np.empty((2, n_chunks, vectors.v.shape[1]), dtype=np.float32)
-        panels, starts = (np.empty(length, dtype=np.float32) for length in (size * r, size))
-        squares, errors = (np.empty(n_chunks, dtype=np.float32) for _ in range(2))
+        norm = bounds.norm
+        if norm == _core.Norm.squares and _core.rounds() and _may_round(vectors, order):
+            norm = _core.Norm.rounded
+        words = size * _core.panel_words(norm, r)
+        panels, starts = (np.empty(length, dtype=np.float32) for length in (words, size))
+        squares, errors = (np.empty(n_chunks * times, dtype=np.float32) for times in (1, 2))
         packed = panels, starts, boxes[0], boxes[1], squares, errors
-        _core.pack_rows_of_filter(vectors.v, vectors.squares, vectors.errors, order, r, chunk, *packed)
+        _core.pack_rows_of_filter(norm, vectors.v, vectors.squares, vectors.errors, order, r, chunk, *packed)
         more, more_errors = vectors.more[order], _rounded_up(vectors.more_errors[order])
-        return cls(bounds, chunk, panels, starts, boxes, squares, errors, more, more_errors, order + first)
+        return cls(
+            bounds, norm, chunk, panels, starts, boxes, squares, errors, more, more_errors, order + first
+        )
 
 
 @dataclass(frozen=True)
@@ -94,7 +103,7 @@ def scan(
         sizes,
         others,
         probes.blocks,
-        norm=kept.bounds.norm,
+        norm=kept.norm,
         r=kept.bounds.r,
         r2=kept.bounds.r2,
         chunk=kept.chunk,
@@ -116,6 +125,21 @@ def scan(
         scale=probes.scale,
         relative=probes.relative,
     )
+
+
+def _may_round(vectors: Vectors, order: Array) -> bool:
+    """Whether rounding to bfloat16 moves rows little against how far neighbors are apart, by what stands near in the tree.
+
+    It decides speed: limits are wider by all that rounding did.
+    """
+    places = np.linspace(0, max(len(order) - NEARBY - 1, 0), min(len(order), LOOKED_AT)).astype(np.intp)
+    places = np.minimum(places[:, None] + np.arange(NEARBY + 1), len(order) - 1)
+    rows = vectors.v[order[places]].astype(np.float64)
+    apart = np.square(rows[:, 1:] - rows[:, :1]).sum(axis=2)
+    apart[places[:, 1:] == places[:, :1]] = np.inf
+    near = float(np.sqrt(np.median(apart.min(axis=1, initial=np.inf))))
+    size = float(np.sqrt(np.median(vectors.squares)))
+    return size * 2.0**-9 <= MOVED * near
 
 
 def _rounded_up(values: Array) -> Array:
