@@ -1,6 +1,7 @@
 """python -m benchmarks [CONTEST ...]: run contests and print their tables; --keep makes data files and pages of them."""
 
 import argparse
+import shlex
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -29,6 +30,9 @@ def parser() -> argparse.ArgumentParser:
     )
     p.add_argument(
         "--threads", type=int, default=2, help="threads for each library (default 2; LIBLINEAR has 1)"
+    )
+    p.add_argument(
+        "--only", default="", metavar="TEXT", help="hold the heats that have TEXT in their titles alone"
     )
     p.add_argument("--fresh", action="store_true", help="measure anew what the cache holds")
     p.add_argument("--keep", action="store_true", help="write benchmarks/results/CONTEST.json, and the pages")
@@ -64,6 +68,8 @@ def run(
         heats, own = [], f"{command} {contest.name}"
         try:
             for heat in contest.heats(session):
+                if session.options.only not in heat.title:
+                    continue
                 heats.append(report.Result.of(heat, run_heat(heat, session)))
                 session.say(report.plain(heats[-1], contest.goal))
         except Exception as error:  # one contest that cannot be held must not end the others
@@ -88,9 +94,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if args.keep and args.quick:
         raise SystemExit("--keep and --quick exclude each other: figures of small cuts are not for the docs.")
+    if args.keep and args.only:
+        raise SystemExit("--keep and --only exclude each other: a part of a contest is not for the docs.")
     limit = args.limit or (20.0 if args.quick else 300.0)
-    options = Options(args.quick, args.repeat, limit, args.slow, args.fresh)
+    options = Options(args.quick, args.repeat, limit, args.slow, args.fresh, args.only)
     flags = f"{' --quick' if args.quick else ''} --repeat {args.repeat} --limit {limit:g}"
+    if args.only:
+        flags += f" --only {shlex.quote(args.only)}"
     if args.threads != 2:
         flags += f" --threads {args.threads}"
     print(environment.line(args.threads))

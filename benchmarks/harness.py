@@ -88,6 +88,7 @@ class Options:
     limit: float = 300.0  # seconds after which a run of a peer is ended
     slow: float = 20.0  # runs longer than this are not repeated, and taken from the cache when they are there
     fresh: bool = False  # measure anew even what is in the cache
+    only: str = ""  # what the titles of the heats that are held have in them
 
     def rows(self, full: int | None, quick: int = 1000) -> int | None:
         """Number of rows of a contest: all of them, or a quick few."""
