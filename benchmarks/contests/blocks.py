@@ -180,14 +180,22 @@ def beside_dask_ml(session: Session) -> Iterator[Heat]:
     n = 100_000 if session.options.quick else 1_000_000
     task = Made(n, 50, n // 8)
     there = find_spec("dask_ml") is not None
-    peer = partial(by_dask_ml, task, "lbfgs") if there else None
     absent = None if there else "dask-ml is not installed"
     yield Heat(
         f"logistic regression, {n:,} x 50 on two workers, beside dask-ml",
         "the risk is shown: equal or lower is as good",
         [
             Entry("nearline", partial(on_workers, task, 2), _shown, HERE, ours=True),
-            Entry("dask-ml, lbfgs", peer, _shown, HERE, absent=absent),
+            *(
+                Entry(
+                    f"dask-ml, {solver}",
+                    partial(by_dask_ml, task, solver) if there else None,
+                    _shown,
+                    HERE,
+                    absent=absent,
+                )
+                for solver in ("newton", "lbfgs")
+            ),
         ],
     )
 
