@@ -19,6 +19,7 @@ from nearline import (
 )
 from nearline.losses.embedding import NCA, Triplet
 from nearline.neighbors.learning.batches import balanced, parts
+from nearline.neighbors.learning.blends import beside, blended, mean_square
 from nearline.neighbors.learning.descent import SAMPLE, Problem
 from nearline.neighbors.learning.held_out import is_better, wrong_votes
 from nearline.neighbors.learning.maps import HiddenMap, LinearMap
@@ -191,13 +192,46 @@ def test_starts():
 
 def test_held_out_votes_are_those_of_scikit_learn():
     X, y = wine()
-    wrong = wrong_votes(X[::2], y[::2], X[1::2], y[1::2])
-    theirs = TheirNeighbors().fit(X[::2], y[::2]).predict(X[1::2]) != y[1::2]
-    assert (wrong != theirs).sum() <= 1  # ties of votes
-    some, none = np.array([True] * 10), np.array([False] * 10)
+    right = []
+    for k in (1, 3, 5, 9):
+        shares = TheirNeighbors(k).fit(X[::2], y[::2]).predict_proba(X[1::2])
+        chances = np.exp(2.0 * np.sqrt(k) * shares)
+        right.append(chances[np.arange(len(shares)), y[1::2]] / chances.sum(axis=1))
+    np.testing.assert_allclose(
+        wrong_votes(X[::2], y[::2], X[1::2], y[1::2]), 1.0 - np.mean(right, axis=0), rtol=1e-9
+    )
+    assert wrong_votes(X[:2], y[:2], X[2:5], y[2:5]).shape == (3,)  # fewer rows than neighbors that vote
+    some, none = np.ones(10), np.zeros(10)
     assert is_better(some, none)
     assert not is_better(none, some)
     assert not is_better(some[:1], none[:1])
+
+
+def test_a_blend_is_both_distances():
+    """Squared distances of the map are those of its parts, by shares; fewer rows than columns or more."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 6))
+    X /= np.sqrt(mean_square(X))
+    for d in (2, 6, 9):
+        A = rng.normal(size=(d, 6))
+        Z = X @ A.T
+        size = mean_square(Z)
+        B = blended(A, size, 0.8)
+        assert B.shape == (6, 6)
+        mixed = 0.8 / size * ((Z - Z[0]) ** 2).sum(axis=1) + 0.2 * ((X - X[0]) ** 2).sum(axis=1)
+        np.testing.assert_allclose((((X - X[0]) @ B.T) ** 2).sum(axis=1), mixed, rtol=1e-9, atol=1e-12)
+        both = beside(Z, X, size, 0.8)
+        np.testing.assert_allclose(((both - both[0]) ** 2).sum(axis=1), mixed, rtol=1e-9, atol=1e-12)
+        assert blended(A, size, 1.0) is A
+
+
+def test_noise_is_rarely_learned():
+    learned = []
+    for seed in range(24):
+        rng = np.random.default_rng(seed)
+        n, D, C = [(60, 5, 2), (150, 6, 2), (90, 8, 3)][seed % 3]
+        learned.append(Learned("nca").fit(rng.normal(size=(n, D)), np.arange(n) % C).name == "learned")
+    assert sum(learned) <= 2
 
 
 def test_batches_are_balanced():

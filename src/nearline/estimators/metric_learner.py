@@ -44,7 +44,7 @@ def _of_its_map(model: "MetricLearner") -> None:
     dim=OrNone(Whole(1)),
     hidden=Whole(0, 2**20),
     start=OneOf(STARTS),
-    weight_decay=Real(0.0),
+    weight_decay=OrNone(Real(0.0)),
     rounds=OrNone(Whole(1)),
     random_state=Whole(),
     progress=Flag(),
@@ -119,7 +119,7 @@ class MetricLearner(
         *,
         hidden: int = 0,
         start: str = "auto",
-        weight_decay: float = 3e-4,
+        weight_decay: float | None = None,
         rounds: int | None = None,
         random_state: int = 0,
         progress: bool = False,
@@ -186,7 +186,7 @@ class MetricLearner(
 
     def _pass(self, X: Array, codes: Array, recipe: Recipe) -> None:
         rows = ((X - self.mean_) * self.scale_).astype(np.float32)
-        problem = Problem(rows, codes, recipe.loss, self._map(), recipe.weight_decay)
+        problem = Problem(rows, codes, recipe.loss, self._map(), recipe.decays[0])
         at, n_own = np.concatenate([self._parameters, self.proxies_.ravel()]), len(self._parameters)
         seed = [self.random_state, len(self.objective_path_)]
         with single_threaded_blas:

@@ -26,7 +26,7 @@ def _fits(metric: "Learned") -> None:
     loss=Named(as_embedding_loss, EmbeddingLoss),
     dim=OrNone(Whole(1)),
     start=OneOf(STARTS),
-    weight_decay=Real(0.0),
+    weight_decay=OrNone(Real(0.0)),
     compare=Flag(),
     random_state=Whole(),
     matrix=OrNone(Numbers(("d", "D"), "float64")),
@@ -47,7 +47,8 @@ class Learned(MappedMetric):
         For those that look at directions see :class:`nearline.MetricLearner`.
     dim : d; None: 32, or as many as there are features.
     start : "pca", "lda", or "auto", which tries both.
-    weight_decay : what |A|^2 costs; rows have mean 0 and mean squared length 1 for it.
+    weight_decay : what |A|^2 costs; rows have mean 0 and mean squared length 1 for it; None: of
+        few rows, held-out ones choose.
     compare : whether the plain distance is taken where learning is not better; otherwise what was learned.
     random_state : decides which rows are held out, and samples of many rows.
 
@@ -68,7 +69,7 @@ class Learned(MappedMetric):
     loss: Any
     dim: int | None = None
     start: str = "auto"
-    weight_decay: float = 3e-4
+    weight_decay: float | None = None
     compare: bool = True
     random_state: int = 0
     matrix: Array | None = field(default=None, repr=False)  # A, once it is learned
@@ -105,6 +106,7 @@ class Learned(MappedMetric):
             start=self.start,
             weight_decay=self.weight_decay,
             random_state=self.random_state,
+            blends=self.dim is None,
         )
         found = learn(X, codes, recipe)
         if self.compare and not found.better:
@@ -156,8 +158,8 @@ def check_recipe(dim: Any, start: Any, weight_decay: Any) -> None:
     if start not in STARTS:
         raise ValueError(f"start must be one of {', '.join(map(repr, STARTS))}, got {start!r}.")
     number = isinstance(weight_decay, (int, float, np.number)) and not isinstance(weight_decay, bool)
-    if not number or not 0.0 <= weight_decay < np.inf:
-        raise ValueError(f"weight_decay must be a finite number >= 0, got {weight_decay!r}.")
+    if weight_decay is not None and (not number or not 0.0 <= weight_decay < np.inf):
+        raise ValueError(f"weight_decay must be None or a finite number >= 0, got {weight_decay!r}.")
 
 
 def check_learnable(X: Array, y: Array, dim: int | None) -> Array:

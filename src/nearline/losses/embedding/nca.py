@@ -1,6 +1,6 @@
 """NCA: the probability that a neighbor drawn by distance is of the row's class."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ from nearline.losses.embedding._base import PairLoss, check_positive
 from nearline.losses.embedding._geometry import through_unit_rows, unit_rows
 
 TILE = 2**19  # pairs at a time
+LEAST = 1e-20  # sum of a row's exponentials that is told from rounding to 0
 CHAINS = 8  # sums that tiles are added to, whatever the number of threads
 
 
@@ -114,42 +115,63 @@ class _Neighborhoods:
         X = self.left[tile] @ self.right
         rows = np.arange(tile.stop - tile.start)
         X[rows, rows + tile.start] = -np.inf
-        own, same = self._own_class(tile)
-        X_own = X[:, own] if same is None else np.where(same, X[:, own], -np.inf)
-        top = X.max(axis=1, keepdims=True)
-        if self.log:  # a softmax of its own: p_i may be less than the smallest number
-            top_own = X_own.max(axis=1, keepdims=True)
-            has = np.isfinite(top_own)
-            E_own = np.exp(X_own - np.where(has, top_own, 0.0))
-        X -= top
-        E = np.exp(X, out=X)
-        if not self.log:
-            E_own = E[:, own] if same is None else np.where(same, E[:, own], 0.0)
-        of_all, of_own = E @ self.columns, E_own @ self.columns[own]
-        total, share = of_all[:, -1:], of_own[:, -1:]
-        step = self.scale / self.counted
         if self.log:
-            some = np.where(has, share, 1.0)
-            logs = np.where(has, np.log(some) + np.where(has, top_own, 0.0) - np.log(total) - top, 0.0)
-            a, b = np.where(has, step / some, 0.0), np.where(has, step / total, 0.0)
-            value = -float(logs.sum(dtype=np.float64))
-        else:
-            p = share / total
-            a, b = step / total, step * p / total
-            alone = self._alone(tile)
-            value = float((1.0 - p[~alone]).sum(dtype=np.float64))
-        a, b = a.astype(E.dtype, copy=False), b.astype(E.dtype, copy=False)
-        received -= E.T @ (b * self.columns[tile])
-        received[own] += E_own.T @ (a * self.columns[tile])
+            return self._logs(tile, X, received)
+        E = self._exponentials(tile, X)
+        of_all, of_own = E @ self.columns, np.empty((len(E), self.columns.shape[1]), dtype=E.dtype)
+        for part, own in self._classes(tile):
+            np.matmul(E[part, own], self.columns[own], out=of_own[part])
+        total = of_all[:, -1:]
+        p = of_own[:, -1:] / total
+        a = (self.scale / self.counted) / total
+        b = a * p
+        received -= E.T @ (b * self.columns[tile]).astype(E.dtype, copy=False)
+        weighed = (a * self.columns[tile]).astype(E.dtype, copy=False)
+        for part, own in self._classes(tile):
+            received[own] += E[part, own].T @ weighed[part]
+        value = float((1.0 - p[~self._alone(tile)]).sum(dtype=np.float64))
         return value, a * of_own - b * of_all
 
-    def _own_class(self, tile: slice) -> tuple[slice, Array | None]:
-        """The rows among which those of the tile's classes are, and which are of whose class; None: all are."""
+    def _exponentials(self, tile: slice, X: Array) -> Array:
+        """E of a tile, over X. Rows whose neighbors are all so far that little is left of them are shifted first."""
+        E = np.exp(X, out=X)
+        far = np.flatnonzero(E @ self.ones[:, 0] < LEAST)
+        if len(far):
+            shifted = self.left[tile][far] @ self.right
+            shifted[np.arange(len(far)), far + tile.start] = -np.inf
+            shifted -= shifted.max(axis=1, keepdims=True)
+            E[far] = np.exp(shifted)
+        return E
+
+    def _logs(self, tile: slice, X: Array, received: Array) -> tuple[float, Array]:
+        """The same for -log p_i, in softmaxes of their own: p_i may be less than the smallest number."""
+        value, given = 0.0, np.zeros((len(X), self.columns.shape[1]), dtype=X.dtype)
+        step = self.scale / self.counted
+        for part, own in self._classes(tile):
+            if own.stop - own.start == 1:
+                continue  # alone
+            weighed = self.columns[tile][part]
+            for rows, sign in ((own, 1.0), (slice(None), -1.0)):
+                shift = X[part, rows].max(axis=1, keepdims=True)
+                E = np.exp(X[part, rows] - shift)
+                sums = E @ self.columns[rows]
+                share = (step / sums[:, -1:]).astype(E.dtype, copy=False)
+                value -= sign * float((np.log(sums[:, -1:]) + shift).sum(dtype=np.float64))
+                received[rows] += sign * (E.T @ (share * weighed))
+                given[part] += sign * share * sums
+        return value, given
+
+    def _classes(self, tile: slice) -> Iterator[tuple[slice, slice]]:
+        """Rows of a tile that are of one class, counted from its first, and all rows of the class."""
         first = int(np.searchsorted(self.bounds, tile.start, side="right")) - 1
         last = int(np.searchsorted(self.bounds, tile.stop - 1, side="right")) - 1
-        own = slice(int(self.bounds[first]), int(self.bounds[last + 1]))
-        one = first == last
-        return own, None if one else self.targets[tile][:, None] == self.targets[own]
+        for start, stop in zip(
+            self.bounds[first : last + 1].tolist(), self.bounds[first + 1 : last + 2].tolist()
+        ):
+            yield (
+                slice(max(start, tile.start) - tile.start, min(stop, tile.stop) - tile.start),
+                slice(start, stop),
+            )
 
     def _alone(self, tile: slice) -> Array:
         """Which rows have no other one of their class."""
