@@ -69,8 +69,8 @@ class MetricLearner(
 
     Minimizes loss(Z) + weight_decay |A|^2, rows scaled to a mean squared length of 1. Smooth losses go by L-BFGS, on all
     rows where they are few and on class-balanced samples of 2,500 where they are many; losses that mine triplets by Adam on
-    class-balanced batches of 256. A part of the rows is held out, each in turn up to 1,500 rows, and the error of their five
-    nearest neighbors tells after how many rounds (of ten iterations) to stop; where each row was held out once, the map is
+    class-balanced batches of 256. A part of the rows is held out, each in turn up to 3,000 rows, and the votes of their
+    nearest neighbors tell after how many rounds (of ten iterations) to stop; where each row was held out once, the map is
     learned again from all of them. With ``hidden`` units, z = A x + C tanh(B x + b). The result is the same on any number of
     threads.
 
@@ -81,7 +81,7 @@ class MetricLearner(
     dim : d; None: 32, or as many as there are features.
     hidden : h, units of a hidden layer; 0: the map is linear.
     start : "pca", "lda" (discriminants first), or "auto", the better one on held-out rows.
-    weight_decay : what the squared weights cost.
+    weight_decay : what the squared weights cost; None: 3e-4, or up to 1,500 rows 3e-3 where held-out rows say so.
     rounds : how many; None: as held-out rows say.
     random_state : decides what is held out, samples and batches.
     progress : whether a line is printed for each round, to standard error.
@@ -90,7 +90,8 @@ class MetricLearner(
     ----------
     components_ : A (d, D), for rows as they are given, less ``mean_``.
     objective_path_ : objective after each round.
-    held_out_errors_ : share of held-out rows that their neighbors outvote, before the first round and after each.
+    held_out_errors_ : chance that a held-out row is outvoted by its 1, 3, 5 and 9 nearest, votes softened, before the first
+        round and after each.
     plain_error_ : the same in the given coordinates.
     better_ : whether neighbors vote better after learning, by more than chance.
 

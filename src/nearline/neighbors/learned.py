@@ -38,15 +38,16 @@ class Learned(MappedMetric):
     """|A (x - q)|, A (d, D) learned by descent on an embedding loss of the training rows: a Mahalanobis distance of rank d.
 
     Models, ``sweep`` and contests learn it from the training rows of each fold. Part of these are held out, in turn where
-    they are few, to tell when to stop, and whether the votes of neighbors get better at all: where they do not, by more
-    than chance, the plain distance L2 is taken. Rows of positive weight count once.
+    they are few, to tell when to stop, how much of the plain distance to keep beside it (not where ``dim`` is given), and
+    whether the votes of neighbors get better at all: where they do not, by more than chance, the plain distance L2 is taken.
+    Rows of positive weight count once.
 
     Parameters
     ----------
     loss : name or object of an embedding loss (:data:`nearline.EMBEDDING_LOSSES`) that looks at distances, such as "nca".
         For those that look at directions see :class:`nearline.MetricLearner`.
     dim : d; None: 32, or as many as there are features.
-    start : "pca", "lda", or "auto", which tries both.
+    start : "pca", "lda", or "auto": the better one on held-out rows.
     weight_decay : what |A|^2 costs; rows have mean 0 and mean squared length 1 for it; None: of
         few rows, held-out ones choose.
     compare : whether the plain distance is taken where learning is not better; otherwise what was learned.
