@@ -27,16 +27,17 @@ class PaddedRows {
           stride((width + kLanes<T> - 1) / kLanes<T> * kLanes<T>),
           data_(kRows * stride) {}
 
-    // shift: what is subtracted from each feature, null for nothing
+    // used: the rows of X, null for all; shift: what is subtracted from each feature, null for nothing
     template <class In>
-    void read(const DenseRows<In>& X, std::size_t first, std::size_t last, const double* shift, bool alone) {
+    void read(const DenseRows<In>& X, const std::size_t* used, std::size_t first, std::size_t last,
+              const double* shift, bool alone) {
         n_rows = std::min(kRows, last - first);
         const auto read_tile = [&](std::size_t tile) {
             for (std::size_t r = tile * kTile; r < (tile + 1) * kTile; ++r) {
                 T* row = data_.get() + r * stride;
                 std::fill_n(row, stride, T{});
                 if (r >= n_rows) continue;
-                const In* x = X.x + (first + r) * X.n_features;
+                const In* x = X.x + (used == nullptr ? first + r : used[first + r]) * X.n_features;
                 for (std::size_t j = 0; j < X.n_features; ++j)
                     row[j] = static_cast<T>(shift == nullptr ? x[j] : x[j] - shift[j]);
                 row[X.n_features] = T{1};
@@ -54,21 +55,33 @@ class PaddedRows {
     Buffer<T> data_;
 };
 
+// Weightings of rows: M in all, from the first one on, of h (n, stride); used: n_rows of the rows of X, null
+// for all.
+struct Weightings {
+    const double* h;
+    std::size_t stride, M, n_rows;
+    const std::size_t* used = nullptr;
+
+    double operator()(std::size_t i, std::size_t m) const {
+        return h[(used == nullptr ? i : used[i]) * stride + m];
+    }
+};
+
 // out (M, P, P), P = D + 1, += the upper triangles of the Gram matrices of rows first .. last - 1. alone: no
 // other thread has a part, so that bands may have threads.
 template <class T, class In>
-void add_grams_of(const DenseRows<In>& X, std::size_t first, std::size_t last, const double* h, std::size_t M,
-                  T* out, const double* shift, bool alone) {
+void add_grams_of(const DenseRows<In>& X, std::size_t first, std::size_t last, const Weightings& h, T* out,
+                  const double* shift, bool alone) {
     constexpr std::size_t kBand = 4 * kMostClasses;  // rows of a matrix that a task owns
     constexpr std::size_t kRows = PaddedRows<T>::kRows;
     PaddedRows<T> rows(X.n_features);
-    const std::size_t P = rows.width, n_bands = (P + kBand - 1) / kBand;
+    const std::size_t M = h.M, P = rows.width, n_bands = (P + kBand - 1) / kBand;
     Buffer<T> weights(M * kRows);
     for (; first < last; first += kRows) {
-        rows.read(X, first, last, shift, alone);
+        rows.read(X, h.used, first, last, shift, alone);
         for (std::size_t m = 0; m < M; ++m)
             for (std::size_t r = 0; r < kRows; ++r)
-                weights[m * kRows + r] = r < rows.n_rows ? static_cast<T>(h[(first + r) * M + m]) : T{};
+                weights[m * kRows + r] = r < rows.n_rows ? static_cast<T>(h(first + r, m)) : T{};
         const auto add_band = [&](std::size_t task) {
             const std::size_t m = task / n_bands, begin = task % n_bands * kBand;
             const std::size_t end = std::min(begin + kBand, P);
@@ -93,25 +106,44 @@ void add_grams_of(const DenseRows<In>& X, std::size_t first, std::size_t last, c
     }
 }
 
-// out (M, P, P) += the Gram matrices of the weightings h (n, M), of X less a shift of its features. Small
-// matrices of many rows are summed by parts of the rows, which threads share; large ones by their bands.
+// out (M, P, P) += the upper triangles of the Gram matrices. Small matrices of many rows are summed by parts
+// of the rows, which threads share; large ones by their bands.
+template <class T, class In>
+void add_upper_grams(const DenseRows<In>& X, const Weightings& h, T* out, const double* shift) {
+    constexpr std::size_t kSmall = 1 << 17, kMostParts = 16, kLeast = 4 * PaddedRows<T>::kRows;
+    const std::size_t P = X.n_features + 1, size = h.M * P * P;
+    const std::size_t rows_of_part = std::max(kLeast, (h.n_rows + kMostParts - 1) / kMostParts);
+    const std::size_t n_parts = size > kSmall ? 1 : (h.n_rows + rows_of_part - 1) / rows_of_part;
+    if (n_parts <= 1) return add_grams_of(X, 0, h.n_rows, h, out, shift, true);
+    Buffer<T> sums(n_parts * size);
+    parallel_for(n_parts, 1.0 * h.n_rows * size, [&](std::size_t part) {
+        const std::size_t first = part * rows_of_part, last = std::min(first + rows_of_part, h.n_rows);
+        add_grams_of(X, first, last, h, sums.get() + part * size, shift, false);
+    });
+    for (std::size_t part = 0; part < n_parts; ++part)
+        for (std::size_t i = 0; i < size; ++i) out[i] += sums[part * size + i];
+}
+
+// out (M, P, P) += the Gram matrices of the weightings h (n, M), of X less a shift of its features. Where
+// many weights are 0, as of losses that some rows are done with, each matrix is summed over its own rows
+// alone.
 template <class T, class In>
 void add_weighted_grams(const DenseRows<In>& X, const double* h, std::size_t M, T* out,
                         const double* shift = nullptr) {
-    constexpr std::size_t kSmall = 1 << 17, kMostParts = 16, kLeast = 4 * PaddedRows<T>::kRows;
-    const std::size_t P = X.n_features + 1, size = M * P * P;
-    const std::size_t rows_of_part = std::max(kLeast, (X.n_rows + kMostParts - 1) / kMostParts);
-    const std::size_t n_parts = size > kSmall ? 1 : (X.n_rows + rows_of_part - 1) / rows_of_part;
-    if (n_parts <= 1) {
-        add_grams_of(X, 0, X.n_rows, h, M, out, shift, true);
+    constexpr double kMany = 0.25;  // share of the weights
+    const std::size_t n = X.n_rows, P = X.n_features + 1;
+    const std::size_t zeros = static_cast<std::size_t>(std::count(h, h + n * M, 0.0));
+    if (static_cast<double>(zeros) < kMany * static_cast<double>(n * M)) {
+        add_upper_grams(X, {h, M, M, n}, out, shift);
     } else {
-        Buffer<T> sums(n_parts * size);
-        parallel_for(n_parts, 1.0 * X.n_rows * size, [&](std::size_t part) {
-            const std::size_t first = part * rows_of_part, last = std::min(first + rows_of_part, X.n_rows);
-            add_grams_of(X, first, last, h, M, sums.get() + part * size, shift, false);
-        });
-        for (std::size_t part = 0; part < n_parts; ++part)
-            for (std::size_t i = 0; i < size; ++i) out[i] += sums[part * size + i];
+        std::vector<std::size_t> used;
+        used.reserve(n);
+        for (std::size_t m = 0; m < M; ++m) {
+            used.clear();
+            for (std::size_t i = 0; i < n; ++i)
+                if (h[i * M + m] != 0.0) used.push_back(i);
+            add_upper_grams(X, {h + m, M, 1, used.size(), used.data()}, out + m * P * P, shift);
+        }
     }
     for (std::size_t m = 0; m < M; ++m)
         for (std::size_t i = 0; i < P; ++i)
