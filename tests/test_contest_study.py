@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from benchmarks.studies.contest_study import GRID, OURS, TREES, difference, kept, run, splits, summary
 from benchmarks.studies.contest_tables import RARE, Table, columns, study_tables
+from benchmarks.studies.representations_study import summary as chosen
 from scipy.stats import t
 
 
@@ -78,6 +79,39 @@ def test_losses_are_counted_outside_the_paired_interval():
         in said
     )
     assert "contest beside grid: 1 wins, 0 losses" in said
+    assert "wins outside it 0, losses 1; more than 2 points behind on 100%" in said
+
+
+def test_what_a_preset_would_choose_follows_from_its_pairs():
+    def pair(family, mean, accuracy):
+        return {"family": family, "mean": mean, "accuracy": accuracy, "seconds": 1.0}
+
+    line = {"table": "made", "seed": 0}
+    of = {
+        "standardized": [pair("k-NN, L2", 0.8, 0.7), pair("kernel SVM", 0.85, 0.6)],
+        "splines": [pair("logistic, L2", 0.9, 0.9)],
+        GRID: [{"accuracy": 0.65}],
+        TREES: [{"accuracy": 0.8}],
+    }
+    said = chosen([{**line, "what": what, "pairs": found} for what, found in of.items()]).splitlines()
+    assert said[0].startswith("1 splits")
+    quick, more = said[1], said[2]
+    assert quick.split() == [
+        "quick",
+        "0.7000",
+        "1",
+        ":",
+        "0,",
+        "+0.0500",
+        "0",
+        ":",
+        "1,",
+        "-0.1000",
+        "1",
+        "s",
+    ]
+    assert "0.6000   0 : 1, -0.0500" in more
+    assert any(one.startswith("and splines") and "0.9000   1 : 0" in one for one in said)
 
 
 def test_the_interval_of_a_difference_by_hand():

@@ -593,8 +593,8 @@ def test_short_strings_are_cut_into_characters_and_long_texts_into_words():
     assert tried("(S (NP a) (VP b))", "default") == ["words", "subset-trees"]
     assert tried("who was the first", "quick") == ["words"]
     pairs = ["word-pairs", "word-pairs-present", "word-pairs-ratios"]
-    assert tried("who was the first", "default") == ["words", "characters"]
-    assert tried("who was the first", "thorough") == ["words", "characters", *pairs]
+    assert tried("who was the first", "default") == ["words", "characters", "words-and-runs"]
+    assert tried("who was the first", "thorough") == ["words", "characters", "words-and-runs", *pairs]
     assert tried("word " * 100, "default") == ["words"]
     assert tried("word " * 100, "thorough") == ["words", "characters", *pairs]
 

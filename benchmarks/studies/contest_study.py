@@ -26,7 +26,7 @@ Fit = Callable[[Any, Array], Any]
 SCORED = 2000  # rows of a table at least
 LEFT_OUT = 1 / 3
 SMALL = ("haberman", "iris", "tae")
-OURS, GRID, TREES = "contest", "grid", "boosted trees"
+OURS, QUICK, GRID, TREES = "contest", "quick contest", "grid", "boosted trees"
 BEYOND = 0.02  # a loss of more is counted
 
 
@@ -170,18 +170,21 @@ def summary(results: list[dict[str, Any]]) -> str:
         if len(means)
         else [np.nan] * len(everybody)
     )
-    lines = [f"{len(whole)} tables"]
+    rows = sum(one.get("scored", 0) for one in results if one["table"] in whole) // max(1, len(everybody))
+    lines = [f"{len(whole)} tables, {rows:,} scored rows"]
     for who, rank in zip(everybody, ranks, strict=True):
         lines.append(f"{who:14} mean rank {rank:.2f}, {seconds[who]:.0f} s")
-    for other in (GRID, TREES):
-        if OURS not in everybody or other not in everybody:
+    for ours, other in [(ours, other) for ours in (OURS, QUICK) for other in (GRID, TREES)]:
+        if ours not in everybody or other not in everybody or not whole:
             continue
-        found = {n: difference(by[OURS], by[other], LEFT_OUT / (1 - LEFT_OUT)) for n, by in whole.items()}
+        found = {n: difference(by[ours], by[other], LEFT_OUT / (1 - LEFT_OUT)) for n, by in whole.items()}
         lost = [name for name, (mean, half) in found.items() if mean < -BEYOND and mean + half < 0]
+        behind = np.mean([mean < -BEYOND for mean, _ in found.values()])
         wins, losses = (sum(sign * mean > 0 for mean, _ in found.values()) for sign in (1, -1))
+        clear = [sum(sign * mean - half > 0 for mean, half in found.values()) for sign in (1, -1)]
         lines.append(
-            f"contest beside {other}: {wins} wins, {losses} losses; by more than 2 points, outside the paired interval: "
-            f"{len(lost)} {lost}"
+            f"{ours} beside {other}: {wins} wins, {losses} losses; by more than 2 points, outside the paired interval: "
+            f"{len(lost)} {lost}; wins outside it {clear[0]}, losses {clear[1]}; more than 2 points behind on {behind:.0%}"
         )
     return "\n".join(lines)
 
@@ -192,7 +195,7 @@ def main() -> None:
     )
     parser.add_argument("--half", choices=["tuning", "judging"])
     parser.add_argument("--tables", nargs="+", help="only these")
-    parser.add_argument("--preset", default="default", help="of the contest")
+    parser.add_argument("--without-quick", action="store_true", help="leave the quick contest out")
     parser.add_argument("--most-rows", type=int, default=5000)
     parser.add_argument("--repeats", type=int, help="splits of a table at most")
     parser.add_argument("--out", type=Path, help="a file of results, one a line, to which is added")
@@ -217,8 +220,10 @@ def main() -> None:
     tables.sort(
         key=lambda one: one.rows(asked.most_rows)[0].size
     )  # the small ones first: a slice is a study too
-    preset, repeats = ("quick", 1) if asked.quick else (asked.preset, asked.repeats)
-    fits = {OURS: _contest(preset), GRID: _grid, TREES: _trees}
+    repeats = 1 if asked.quick else asked.repeats
+    fits = {OURS: _contest("default"), QUICK: _contest("quick"), GRID: _grid, TREES: _trees}
+    if asked.quick or asked.without_quick:
+        del fits[OURS if asked.quick else QUICK]
     print(summary(run(tables, fits, asked.out, asked.most_rows, repeats)))
 
 

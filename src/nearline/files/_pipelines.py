@@ -18,6 +18,7 @@ from nearline.representations.kernels import KernelRows
 from nearline.representations.raw import AsGiven
 from nearline.representations.tables import ColumnsEncoder
 from nearline.representations.texts import Documents
+from nearline.representations.words_and_runs import WordsAndRunsRatios
 
 
 def _takes(step: Any) -> str:
@@ -26,7 +27,9 @@ def _takes(step: Any) -> str:
         return "texts" if step.kernel_.takes in ("strings", "trees") else "rows"
     if isinstance(step, FeatureExtractor):
         return "texts" if step.takes == "texts" else "rows"
-    return "texts" if isinstance(step, (Documents, CountVectorizer, KernelRows)) else "rows"
+    return (
+        "texts" if isinstance(step, (Documents, CountVectorizer, KernelRows, WordsAndRunsRatios)) else "rows"
+    )
 
 
 def _imputed(step: Any) -> int:
@@ -48,6 +51,7 @@ WIDTHS: dict[type[Any], Callable[[Any], int]] = {
     KernelRows: lambda step: len(step.texts_),
     MissingIndicator: lambda step: len(step.features_),
     SimpleImputer: _imputed,
+    WordsAndRunsRatios: lambda step: len(step.weights_),
     ColumnsEncoder: lambda step: len(step.names),
 }
 

@@ -15,6 +15,7 @@ FEW_CLASSES = 4
 # what the columns of texts are, by representation
 TOKENS = {
     "characters": "runs of characters",
+    "words-and-runs": "words, pairs of words and runs of characters",
     **dict.fromkeys(("word-pairs", "word-pairs-present", "word-pairs-ratios"), "words and pairs of words"),
 }
 LEAST = 0.01  # of the largest effect: less is not worth a line

@@ -14,7 +14,7 @@ from nearline.neighbors.index import Index
 from nearline.report._images import picture_shape, row_picture
 from nearline.report._plain import brief
 from nearline.representations import is_frame, kind_of, series_of
-from nearline.representations.ngrams import token_weights
+from nearline.representations.words_and_runs import token_weights
 from nearline.selection.test_result import TestResult
 from nearline.selection.try_all import TryThemAll
 

@@ -42,6 +42,7 @@ from nearline.representations.tables import (
 )
 from nearline.representations.text_tables import TextTable, text_columns
 from nearline.representations.texts import Characters, Words, documents, length_of
+from nearline.representations.words_and_runs import WordsAndRuns
 
 __all__ = [
     "PRESETS",
@@ -84,6 +85,7 @@ REPRESENTATIONS: dict[str, Representation] = {
         WordPairs(),
         PresentPairs(),
         WeighedPairs(),
+        WordsAndRuns(),
         Subsequences(),
         LongSubsequences(),
         Spectra(),
@@ -93,13 +95,13 @@ REPRESENTATIONS: dict[str, Representation] = {
 }
 # what is tried for each kind of input; each preset adds to the one before
 TRIED: dict[str, tuple[list[str], list[str], list[str]]] = {
-    "numbers": (["standardized"], ["as-is"], ["unit-length", "quantile", "values", "splines", "robust"]),
+    "numbers": (["standardized"], ["as-is", "splines"], ["unit-length", "quantile", "values", "robust"]),
     "sparse": (["as-is"], ["unit-length"], ["max-abs"]),  # counts, or scaled already
     "sparse numbers": (["max-abs"], ["as-is"], ["unit-length"]),
     "table": (
         ["table"],
-        ["table-minmax"],
-        ["table-quantile", "table-values", "table-splines", "table-robust"],
+        ["table-minmax", "table-splines"],
+        ["table-quantile", "table-values", "table-robust"],
     ),
     "table of texts": (
         ["table-words"],
@@ -108,7 +110,11 @@ TRIED: dict[str, tuple[list[str], list[str], list[str]]] = {
     ),
     "names": (["characters"], ["subsequences"], ["words", "subsequences-5", "spectrum"]),  # texts of one word
     "trees": (["words"], ["subset-trees"], ["partial-trees"]),  # bracketed
-    "phrases": (["words"], ["characters"], ["word-pairs", "word-pairs-present", "word-pairs-ratios"]),
+    "phrases": (
+        ["words"],
+        ["characters", "words-and-runs"],
+        ["word-pairs", "word-pairs-present", "word-pairs-ratios"],
+    ),
     "pages": (["words"], [], ["characters", "word-pairs", "word-pairs-present", "word-pairs-ratios"]),
 }
 
@@ -166,7 +172,7 @@ def representations(X: Any, preset: str = "default") -> list[Representation]:
     >>> from sklearn.datasets import load_iris
     >>> from nearline.representations import representations
     >>> [r.name for r in representations(load_iris().data, "thorough")]
-    ['standardized', 'as-is', 'unit-length', 'quantile', 'splines', 'robust']
+    ['standardized', 'as-is', 'splines', 'unit-length', 'quantile', 'robust']
     """
     if preset not in PRESETS:
         raise UnknownNameError("preset", preset, PRESETS)

@@ -95,13 +95,6 @@ class LogCountRatios(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return scaled(csr_matrix(checked), self.weights_)
 
 
-def token_weights(representation: Any) -> Array | None:
-    """By what a fitted representation multiplies each token, where it learned that from labels."""
-    steps = getattr(representation, "steps", [(None, representation)])
-    last = steps[-1][1]
-    return last.weights_ if isinstance(last, LogCountRatios) else None
-
-
 @dataclass(frozen=True)
 class PreparedPresence(Prepared):
     """Which tokens occur in each text; a fold keeps those that its training rows know."""
@@ -176,7 +169,7 @@ class PresentPairs(WordPairs):
         return CountVectorizer(min_df=self.min_df, binary=True, dtype=np.float32, **self.tokens)
 
     def prepared(self, rows: Any) -> Prepared:
-        return PreparedPresence(_present(rows), self.min_df)
+        return PreparedPresence(present_tokens(rows), self.min_df)
 
 
 @dataclass(frozen=True)
@@ -190,10 +183,11 @@ class WeighedPairs(PresentPairs):
         return make_pipeline(Documents(), self._counter(), LogCountRatios())
 
     def prepared(self, rows: Any) -> Prepared:
-        return PreparedRatios(_present(rows), self.min_df)
+        return PreparedRatios(present_tokens(rows), self.min_df)
 
 
-def _present(counts: csr_matrix) -> csr_matrix:
+def present_tokens(counts: csr_matrix) -> csr_matrix:
+    """Which tokens occur: ones in place of counts."""
     present = csr_matrix(counts, dtype=np.float32, copy=True)
     present.sort_indices()
     present.data.fill(1.0)

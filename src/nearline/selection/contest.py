@@ -42,7 +42,8 @@ class Contest:
         self._tests = [test for _, test in rows.folds]
         self._data = FoldData(rows, rules.class_weight, min(KEPT, self.rules.memory_left / 4), rules.account)
         self.runner = Runner(rows, self._data, rules)
-        usable, self.skipped = usable_representations(self._data, representations, rules.budget)
+        served = [one for one in representations if any(one.gives in family.takes for family in families)]
+        usable, self.skipped = usable_representations(self._data, served or representations, rules.budget)
         self._pairs = [(family, one) for family in families for one in usable if one.gives in family.takes]
         if not self._data.all_fit(usable) or are_dear(
             self._data, usable, rules.budget
