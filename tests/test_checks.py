@@ -88,7 +88,11 @@ def test_penguins_have_no_findings():
     pytest.importorskip("palmerpenguins")
     with files("palmerpenguins").joinpath("data/penguins.csv").open() as file:
         table = pd.read_csv(file)
-    assert check(table.drop(columns=["species", "year"]), table["species"]) == []
+    rows, labels = table.drop(columns=["species", "year"]), table["species"]
+    (found,) = check(rows, labels)
+    assert (found.name, found.severity) == ("row-order", "note")  # the file is sorted by species
+    order = np.random.default_rng(0).permutation(len(labels))
+    assert check(rows.iloc[order], labels.iloc[order]) == []
 
 
 @pytest.mark.parametrize("name", ["pima-indians-diabetes", "sonar", "ionosphere"])
@@ -249,6 +253,7 @@ def test_mushroom_odor_is_a_note(shared_data):
     assert [(f.severity, f.name, f.subject) for f in findings] == [
         ("note", "column-determines-target", "odor"),
         ("note", "empty-column", "veil-type"),  # all veils of this file are of one type
+        ("note", "row-order", "order of the rows"),  # poisonous ones come late in the file
     ]
 
 
@@ -513,7 +518,8 @@ def test_classes_that_training_does_not_see():
     (found,) = check(X, late, folds=folds, split="time")
     assert "In 1 of 2 folds, 10 rows" in found.message
     folds = [(np.arange(0, N, 2), np.arange(1, N, 2)), (np.arange(1, N, 2), np.arange(0, N, 2))]
-    assert check(X, late, folds=folds) == []
+    (found,) = check(X, late, folds=folds)
+    assert (found.name, found.severity) == ("row-order", "note")  # class 2 comes last
 
 
 def test_rare_classes():
@@ -617,6 +623,9 @@ def test_every_check_is_named_and_speaks_in_sentences():
         *check(twice, np.append(y, y)),
         *check(table.iloc[::-1], y[::-1], split="time"),
         *check(X, y, X_test=X[:5], y_test=[9] * 5),
+        *check(X[np.argsort(y)], np.sort(y)),
+        *check(X, X[:, 0] > X[:, 1]),
+        *check(np.append(X, X[:20] + np.eye(5)[0], axis=0), np.append(y, y[:20])),
     ]
     assert {f.name for f in findings} == set(CHECKS)
     for found in findings:

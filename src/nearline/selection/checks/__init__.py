@@ -14,6 +14,9 @@ from nearline._parallel.stopping import OutOfTime, checkpoint
 from nearline._records.words import many
 from nearline.selection.checks._case import Case, Columns, Concerned, Finding, as_case
 from nearline.selection.checks._columns import empty_column, identifier, time_order, time_stamp
+from nearline.selection.checks._near import near_duplicates
+from nearline.selection.checks._order import row_order
+from nearline.selection.checks._pairs import pair_determines_target
 from nearline.selection.checks._rows import own_test_rows_in_training, rows_in_train_and_test
 from nearline.selection.checks._split import groups_split, rare_class, unseen_class
 from nearline.selection.checks._target import column_determines_target
@@ -22,12 +25,15 @@ __all__ = ["CHECKS", "Case", "Columns", "Concerned", "Finding", "check"]
 
 CHECKS: dict[str, Callable[[Case], list[Finding]]] = {
     "column-determines-target": column_determines_target,
+    "pair-determines-target": pair_determines_target,
     "rows-in-train-and-test": rows_in_train_and_test,
+    "near-duplicates": near_duplicates,
     "test-rows-in-training": own_test_rows_in_training,
     "identifier": identifier,
     "empty-column": empty_column,
     "time-stamp": time_stamp,
     "time-order": time_order,
+    "row-order": row_order,
     "groups-split": groups_split,
     "rare-class": rare_class,
     "unseen-class": unseen_class,

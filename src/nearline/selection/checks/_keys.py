@@ -1,5 +1,7 @@
 """A 64-bit key for each row: equal rows have equal keys, other rows do but by an accident of 2^-64."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from nearline._arrays.design import Array
@@ -29,6 +31,25 @@ def joint_keys(tables: list[CheckedTable], keep: Array | None = None, *, whole: 
         keys[start + rows] += _keys(table, np.sort(order[FIRST:]), rows)
         start += table.n_rows
     return keys
+
+
+def row_hashes(table: CheckedTable, rows: Array, digits: int | None = None) -> Array:
+    """(columns, rows) numbers whose sum over columns is a row's key; of numbers rounded to so many digits."""
+    salts = _mix(np.arange(1, table.n_columns + 1, dtype=np.uint64))
+    found = np.empty((table.n_columns, len(rows)), dtype=np.uint64)
+    for j in range(table.n_columns):
+        column = table.column(j, rows)
+        if digits is not None and column.kind == "number":
+            column = replace(column, values=_rounded(column.values, digits))
+        found[j] = _mix(_column_bits(column) + salts[j])
+    return found
+
+
+def _rounded(values: Array, digits: int) -> Array:
+    with np.errstate(all="ignore"):
+        size = np.floor(np.log10(np.abs(values)))
+        scale = 10.0 ** (digits - 1 - np.where(np.isfinite(size), size, 0.0))
+        return np.asarray(np.where(np.isfinite(values), np.rint(values * scale) / scale, values))
 
 
 def _keys(table: CheckedTable, columns: Array, rows: Array | None = None) -> Array:
