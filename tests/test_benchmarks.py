@@ -239,6 +239,7 @@ def test_the_tables_are_made_of_the_data_files() -> None:
     names = {contest.name for contest in CONTESTS}
     assert {path.stem for path in results.FOLDER.glob("*.json")} - names <= {
         "defaults",
+        "leak-checks",
         "learned-metrics",
     }  # of studies
 

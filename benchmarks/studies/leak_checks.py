@@ -1,6 +1,6 @@
 """Leak checks on tables: false alarms on tables as they are, and how often a planted leak is found.
 
-    python -m benchmarks.studies.leak_checks --out leak_checks.json
+    python -m benchmarks.studies.leak_checks --out leak-checks.json
     python -m benchmarks.studies.leak_checks --quick          # scikit-learn's own tables, one repeat: does it run?
 
 The thresholds of the checks were set on scikit-learn's tables ("tuning"); the others count false alarms. In a table whose
