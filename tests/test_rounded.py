@@ -9,6 +9,9 @@ import pytest
 
 from nearline import _core
 from nearline.neighbors import exact
+from nearline.neighbors.bounds import PrincipalBounds
+from nearline.neighbors.choice import by_principal
+from nearline.neighbors.embeddings import Centered
 from nearline.neighbors.index import Index
 
 ROUNDS = pytest.mark.skipif(not _core.rounds(), reason="this machine has no products of rounded coordinates")
@@ -123,3 +126,35 @@ def test_rows_that_rounding_moves_too_far_are_not_rounded():
         index = Index(X, algorithm="exact")
         index.search(X[:100], 3)
         assert index._backend.plan.filter.norm == norm
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-20, 1e-37, 1e-41, 1e15])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_principal_coordinates_of_either_precision_are_no_farther_apart_than_rows(dtype, scale):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((60, 50)) / np.arange(1, 51)
+    X[30:] = X[:30] + 1e-6 * rng.standard_normal((30, 50))  # as near as what rounding does
+    X[:5] *= 1e4
+    basis = np.linalg.qr(rng.standard_normal((50, 20)))[0].astype(dtype)
+    vectors = PrincipalBounds(np.zeros(50), Centered(0.0), basis, 6).vectors(scale * X)
+    apart = np.sqrt(np.square(scale * (X[:, None] - X)).sum(axis=2))
+    for v, errors in ((vectors.v, vectors.errors), (vectors.more, vectors.more_errors)):
+        v = v.astype(np.longdouble)
+        bound = np.sqrt(np.square(v[:, None] - v).sum(axis=2))
+        vanished = 28 * 2.0**-123  # the core widens limits by it, for numbers below the normal float32
+        assert (bound <= apart * (1 + 1e-12) + errors[:, None] + errors + vanished).all()
+        assert errors.max() < 0.01 * scale * np.linalg.norm(X, axis=1).max() + 1e-33
+
+
+@pytest.mark.parametrize(("offset", "dtype"), [(0.0, np.float32), (1e7, np.float64)])
+def test_products_are_of_float32_where_that_moves_rows_little(offset, dtype):
+    rng = np.random.default_rng(6)
+    X = rng.standard_normal((4000, 60)) * 0.8 ** np.arange(60)
+    X[::2] += offset  # two heaps far apart: their mean is far from all rows
+    bounds = by_principal(X, X[:1000].copy(), Centered(0.0), True)
+    assert bounds.basis.dtype == dtype
+    index = Index(X, algorithm="exact")
+    found = index.search(X[:300], 5)
+    apart = np.sqrt(np.square(X[:300, None] - X).sum(axis=2))
+    nearest = np.sort(apart, axis=1)[:, :5]
+    np.testing.assert_allclose(found.distances, nearest, rtol=1e-6, atol=1e-6)

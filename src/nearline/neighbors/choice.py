@@ -7,7 +7,14 @@ import numpy as np
 from nearline import _core
 from nearline._arrays.design import Array
 from nearline._parallel.tiles import single_threaded_blas
-from nearline.neighbors.bounds import Bounds, FeatureBounds, GroupBounds, PlainBounds, PrincipalBounds
+from nearline.neighbors.bounds import (
+    Bounds,
+    FeatureBounds,
+    GroupBounds,
+    PlainBounds,
+    PrincipalBounds,
+    product_rounding,
+)
 from nearline.neighbors.directions import correlated_groups, principal_basis
 from nearline.neighbors.embeddings import Embedding, square_lengths
 
@@ -19,6 +26,7 @@ LONGEST = 128  # coordinates: more cost more to make than they save
 FEWEST = 64  # rows below which no filter pays
 FEW = 3072  # rows below which looking for principal coordinates costs more than they save
 NARROW = 24  # coordinates that are all looked at
+MOVED = 0.01  # how far products in float32 may move rows, in distances to a near one: beyond it they are of float64
 FEW_QUERIES = 16  # up to which every row is measured: bounds cost as much to make as to measure some queries
 LOOKING, LOOKING_EACH = (
     8e6,
@@ -29,7 +37,10 @@ VANISHING_SQUARES, VANISHING = 1e-17, 1e-35
 
 # Measured costs, in nanoseconds: a coordinate of a panel, a survivor, a coordinate of the second bound, a feature of
 # the distance. OPEN is the share of rows in chunks that their box does not exclude. Products of rounded coordinates
-# make a coordinate cheaper, and what comes after it does not change.
+# make a coordinate cheaper, and what comes after it does not change. PANEL is more than what the
+# products alone take (python -m benchmarks.studies.panel_costs, one thread of an EPYC: 0.0056 rounded and 0.0112 not with
+# AVX-512, 0.0195 with AVX2), as it stands for the memory of all coordinates too, which the model does not count: with 0.0056
+# the rows of Fashion-MNIST would be searched by all 784, and those filters do not fit into memory together.
 PANEL, SURVIVOR, SECOND, FEATURE = 0.010 if _core.rounds() else 0.028, 4.0, 0.12, 0.3
 OPEN = 0.4
 
@@ -111,4 +122,8 @@ def by_principal(X: Array, sample: Array, embedding: Embedding, look: bool) -> B
     if best[0] >= D * PANEL:
         return plain
     _, r, s = best
-    return PrincipalBounds(mean, embedding, np.ascontiguousarray(basis[:, : s or r]), r)
+    basis = np.ascontiguousarray(basis[:, : s or r])
+    single = basis.astype(np.float32)
+    moved = product_rounding(single) * np.sqrt(np.median(squares))
+    exact = moved > MOVED * np.sqrt(max(float(np.median(limit)), 0.0))
+    return PrincipalBounds(mean, embedding, basis if exact else single, r)
