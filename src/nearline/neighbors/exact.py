@@ -23,7 +23,10 @@ LITTLE, ADDED = (
     16,
 )  # coordinates of pairs, and how many a pair adds, that are measured before a filter has begun
 LARGEST = 1e16  # values that the filter can do with
-NEARBY, LOOKED_AT = 8, 16  # places of the tree among which a near row is looked for, and of how many rows
+NEARBY = 8  # places of the tree among which a near row is looked for
+LOOKED_AT = 16  # of how many rows at most
+LOOKED_AT_NUMBERS = 2**16  # numbers of all these rows: more of them than a first few tell nothing new
+CACHED = 2**15  # numbers that are looked at twice while they are in the cache
 MOVED = 0.05  # how far rounding may move rows, in distances to a near row: beyond it would exclude too little
 TREE_COORDINATES = 32  # among which the tree looks for the one to split by
 
@@ -132,7 +135,8 @@ def _may_round(vectors: Vectors, order: Array) -> bool:
 
     It decides speed: limits are wider by all that rounding did.
     """
-    places = np.linspace(0, max(len(order) - NEARBY - 1, 0), min(len(order), LOOKED_AT)).astype(np.intp)
+    most = max(2, min(LOOKED_AT, LOOKED_AT_NUMBERS // (NEARBY * max(vectors.v.shape[1], 1))))
+    places = np.linspace(0, max(len(order) - NEARBY - 1, 0), min(len(order), most)).astype(np.intp)
     places = np.minimum(places[:, None] + np.arange(NEARBY + 1), len(order) - 1)
     rows = vectors.v[order[places]].astype(np.float64)
     apart = np.square(rows[:, 1:] - rows[:, :1]).sum(axis=2)
@@ -196,7 +200,7 @@ class Dense(Backend):
         """Whether squares of the rows do not overflow the float32 of the filter, nor, for lengths, vanish in float64."""
         if X.dtype == np.uint8 or X.size == 0:
             return True
-        if self._scale * max(float(X.max()), -float(X.min())) >= LARGEST:
+        if self._scale * _largest(X) >= LARGEST:
             return False
         if not self.metric.least_row:
             return True
@@ -207,7 +211,7 @@ class Dense(Backend):
         """Whether the filter could exclude nothing (it would still be right), as all values are too small."""
         if X.dtype == np.uint8 or X.size == 0 or not self.metric.vanishing:
             return False
-        return self._scale * max(float(X.max()), -float(X.min())) < self.metric.vanishing
+        return self._scale * _largest(X) < self.metric.vanishing
 
     @property
     def rebuilds(self) -> bool:
@@ -262,6 +266,12 @@ def at_a_time(n_rows: int, width: int) -> int:
     """How many queries one call of the core is given: so many that it takes a few tenths of a second, or a block a thread."""
     blocks = PAIRS / (BLOCK * max(1, n_rows) * max(1, width))
     return BLOCK * _core.thread_limit() * max(1, int(blocks))
+
+
+def _largest(X: Array) -> float:
+    """The largest magnitude."""
+    tiles = slices(len(X), max(1, CACHED // X.shape[1]))
+    return max(max(float(X[tile].max()), -float(X[tile].min())) for tile in tiles)
 
 
 def as_bytes(X: Array, metric: Metric) -> Array:
