@@ -375,7 +375,9 @@ def test_column_names_go_through_a_pipeline():
         model = make_pipeline(representation.transformer(), LogisticRegression()).fit(X, y)
         assert model.feature_names_in_.tolist() == list(X.columns)
         out = model[:-1].get_feature_names_out().tolist()
-        assert list(dict.fromkeys(name.partition("_spline")[0] for name in out)) == list(X.columns)
+        assert list(dict.fromkeys(n.partition("_spline")[0] for n in out if " * " not in n)) == list(
+            X.columns
+        )
         assert model.score(X, y) > 0.8
         with pytest.raises(ValueError, match="feature names"):
             model.predict(X[X.columns[::-1]])
@@ -625,10 +627,11 @@ def test_adult_as_pandas_and_polars(shared_data):
     X = adult(shared_data)
     frame = pd.DataFrame({name: X[name].to_list() for name in X.columns})
     train, test = np.split(np.random.default_rng(0).permutation(6000), [4800])
+    codes = np.arange(4800) % 2
     for representation in representations(X, "thorough"):
         fitted = representation.transformer()
-        got = representation.prepare(X).fold(train, test)
-        np.testing.assert_array_equal(got[0], fitted.fit_transform(frame.iloc[train]))
+        got = representation.prepare(X).fold(train, test, codes)
+        np.testing.assert_array_equal(got[0], fitted.fit_transform(frame.iloc[train], codes))
         np.testing.assert_array_equal(got[1], fitted.transform(frame.iloc[test]))
 
 

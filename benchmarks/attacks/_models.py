@@ -32,6 +32,7 @@ TABLE = pd.DataFrame(
         "length": X[:, 0],
         "holes": np.where(np.arange(len(X)) % 5 == 0, np.nan, X[:, 1]),
         "wide": np.where(X[:, 2] > 3, "wide", "narrow"),
+        "town": [f"town {i % 11}" if i % 6 else None for i in range(len(X))],
         "day": pd.date_range("2020-01-30", periods=len(X)),
         "note": [f"note {i} of {i * 7919 % 101}" for i in range(len(X))],
     }

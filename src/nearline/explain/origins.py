@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from nearline._arrays.design import Array
 from nearline.representations import TableEncoder, is_frame
 from nearline.representations.features import FeatureExtractor
+from nearline.representations.interactions import Interactions
 from nearline.representations.text_tables import TextTableEncoder
 from nearline.representations.texts import Documents
 
@@ -48,6 +50,8 @@ class Origins:
 def origins(representation: Any, columns: Any = None, shape: Any = None) -> Origins:
     """Of a fitted representation. ``columns``: names of the columns of a table of numbers; ``shape``: of an image."""
     steps = [step for _, step in getattr(representation, "steps", [(None, representation)])]
+    if type(steps[-1]) is Interactions:
+        return _with_products(origins(_before_last(steps), columns, shape), steps[-1])
     for step in steps:
         if isinstance(step, FeatureExtractor):
             return _of_extractor(step)
@@ -57,6 +61,18 @@ def origins(representation: Any, columns: Any = None, shape: Any = None) -> Orig
     if type(steps[-1]) is TableEncoder:
         return _of_encoded_numbers(steps[-1], columns, shape)
     return _of_numbers(representation, columns, shape)
+
+
+def _before_last(steps: list[Any]) -> Any:
+    return Pipeline([(str(j), step) for j, step in enumerate(steps[:-1])]) if len(steps) > 2 else steps[0]
+
+
+def _with_products(found: Origins, products: Interactions) -> Origins:
+    """Two columns, or two features of columns that have several, after all others; the rows have no value for them."""
+    owned = found.owners[products.pairs_]
+    names = [f"{found.names[a]} * {found.names[b]}" for a, b in owned.tolist()]
+    owners = np.concatenate([found.owners, len(found.names) + np.arange(len(names))])
+    return Origins([*found.names, *names], owners, found.n_columns)
 
 
 def _of_extractor(extractor: FeatureExtractor) -> Origins:

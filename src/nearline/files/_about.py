@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 from nearline.representations.bases import SplineCode
 from nearline.representations.codes import CategoryCode, DateCode, NumberCode, TextCode
 from nearline.representations.raw import AsGiven
+from nearline.representations.shares import SharesCode
 from nearline.representations.tables import TableEncoder
 from nearline.representations.text_tables import TextTableEncoder
 from nearline.representations.texts import Documents
@@ -21,6 +22,7 @@ CODES = {
     SplineCode: "number",
     DateCode: "date",
     CategoryCode: "category",
+    SharesCode: "category",
     TextCode: "text",
 }
 

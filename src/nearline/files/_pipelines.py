@@ -14,6 +14,7 @@ from nearline._records.kept import AnyOf, Flag, Instance, OneOf, Only, Sizes, Sp
 from nearline.estimators.kernel_base import KernelModel
 from nearline.estimators.kernel_maps import KernelMap
 from nearline.representations.features import FeatureExtractor
+from nearline.representations.interactions import Interactions
 from nearline.representations.kernels import KernelRows
 from nearline.representations.raw import AsGiven
 from nearline.representations.tables import ColumnsEncoder
@@ -47,6 +48,7 @@ def _imputed(step: Any) -> int:
 WIDTHS: dict[type[Any], Callable[[Any], int]] = {
     CountVectorizer: lambda step: len(step.vocabulary_),
     FeatureExtractor: lambda step: int(step.n_features_out_),
+    Interactions: lambda step: int(step.n_features_in_ + len(step.pairs_)),
     KernelMap: lambda step: int(step.n_components_),
     KernelRows: lambda step: len(step.texts_),
     MissingIndicator: lambda step: len(step.features_),

@@ -20,6 +20,7 @@ from nearline.representations.base import (
     strings_in,
 )
 from nearline.representations.coding import is_text
+from nearline.representations.interactions import MultipliedNumbers
 from nearline.representations.kernels import (
     LongSubsequences,
     PartialTrees,
@@ -31,15 +32,16 @@ from nearline.representations.ngrams import PresentPairs, WeighedPairs, WordPair
 from nearline.representations.number_bases import Robust, Splines, Values
 from nearline.representations.numbers import AsIs, MaxAbs, Quantile, Standardized, UnitLength
 from nearline.representations.sparse import scale_of
-from nearline.representations.tables import (
+from nearline.representations.table_bases import (
+    InteractionsTable,
     MinMaxTable,
     QuantileTable,
     RobustTable,
+    SharesTable,
     SplineTable,
-    TableEncoder,
-    TableRepresentation,
     ValuesTable,
 )
+from nearline.representations.tables import TableEncoder, TableRepresentation
 from nearline.representations.text_tables import TextTable, text_columns
 from nearline.representations.texts import Characters, Words, documents, length_of
 from nearline.representations.words_and_runs import WordsAndRuns
@@ -72,6 +74,7 @@ REPRESENTATIONS: dict[str, Representation] = {
         Robust(),
         Values(),
         Splines(),
+        MultipliedNumbers(),
         MaxAbs(),
         TableRepresentation(),
         MinMaxTable(),
@@ -79,6 +82,8 @@ REPRESENTATIONS: dict[str, Representation] = {
         RobustTable(),
         ValuesTable(),
         SplineTable(),
+        SharesTable(),
+        InteractionsTable(),
         TextTable(),
         Words(),
         Characters(),
@@ -95,13 +100,17 @@ REPRESENTATIONS: dict[str, Representation] = {
 }
 # what is tried for each kind of input; each preset adds to the one before
 TRIED: dict[str, tuple[list[str], list[str], list[str]]] = {
-    "numbers": (["standardized"], ["as-is", "splines"], ["unit-length", "quantile", "values", "robust"]),
+    "numbers": (
+        ["standardized"],
+        ["as-is", "splines"],
+        ["unit-length", "quantile", "values", "robust", "interactions"],
+    ),
     "sparse": (["as-is"], ["unit-length"], ["max-abs"]),  # counts, or scaled already
     "sparse numbers": (["max-abs"], ["as-is"], ["unit-length"]),
     "table": (
         ["table"],
         ["table-minmax", "table-splines"],
-        ["table-quantile", "table-values", "table-robust"],
+        ["table-quantile", "table-values", "table-robust", "table-shares", "table-interactions"],
     ),
     "table of texts": (
         ["table-words"],
@@ -172,7 +181,7 @@ def representations(X: Any, preset: str = "default") -> list[Representation]:
     >>> from sklearn.datasets import load_iris
     >>> from nearline.representations import representations
     >>> [r.name for r in representations(load_iris().data, "thorough")]
-    ['standardized', 'as-is', 'splines', 'unit-length', 'quantile', 'robust']
+    ['standardized', 'as-is', 'splines', 'unit-length', 'quantile', 'robust', 'interactions']
     """
     if preset not in PRESETS:
         raise UnknownNameError("preset", preset, PRESETS)

@@ -32,8 +32,11 @@ class Representation(ABC):
         "rows"  # what is read of rows once for all representations that have the same word here
     )
     # or "gram": values of a kernel with the training rows; others ("n-grams", "presence",
-    # "splines", "values") are for some families only, those that they serve
+    # "splines", "values", "products") are for some families only, those that they serve
     gives: ClassVar[str] = "numbers"
+
+    # whether training rows have other numbers in ``fit_transform`` than rows to come: rows in blocks have the latter alone
+    crossed: ClassVar[bool] = False
 
     def chained(self, model: Any) -> list[tuple[str, Any]]:
         """What a final model consists of: first how rows become numbers, then the classifier."""

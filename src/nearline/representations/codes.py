@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.extmath import randomized_svd
@@ -51,6 +51,10 @@ class Code(ABC):
     def writer(self, column: Column) -> "Writer":
         """What writes rows of a column, after all that is done once for all of them."""
         return lambda rows, out: self.write(column.take(rows), out)
+
+    def own_writer(self, column: Column, targets: Any) -> "Writer":
+        """The same of the training rows, whose classes are the targets: codes learned from labels leave out a row's own."""
+        return self.writer(column)
 
     @property
     def filled(self) -> int:

@@ -12,11 +12,16 @@ from nearline.representations._columns import Column, StringColumn
 from nearline.representations.bases import SplineCode
 from nearline.representations.codes import CategoryCode, Code, DateCode, NumberCode, TextCode
 from nearline.representations.scales import SCALES, standard
+from nearline.representations.shares import FitByTargets, SharesCode, Targets
 
 CATEGORIES = 100  # strings with more distinct values in the training rows are texts
 FEW = 10  # strings with so few distinct values are never texts
 FEW_VALUES = 12  # whole numbers with so few distinct values may be categories,
 REPEATED = 5  # if a value occurs so often on average
+MANY_CATEGORIES = (
+    10  # strings with more distinct values may be known by the shares of classes among their rows,
+)
+TWICE = 2  # if a value occurs so often on average
 PADDED = re.compile(r"0\d{2,}")  # codes such as 00501, which are no numbers
 
 
@@ -64,6 +69,15 @@ def has_values(column: Column) -> bool:
     return KINDS[column.kind](column) is not None
 
 
+def are_many(column: Column) -> bool:
+    """Whether a column holds categories, or texts that recur, of many different values."""
+    if KINDS[column.kind](column) not in ("category", "text"):
+        return False
+    strings = column.strings()
+    known = int((strings.codes >= 0).sum())
+    return MANY_CATEGORIES < len(strings.present()) <= known // TWICE
+
+
 FitCode = Callable[[str, Column], Code]
 
 
@@ -86,15 +100,24 @@ NUMBERS: dict[str, FitCode] = {
     **{name: partial(NumberCode.fit, scale=scale) for name, scale in SCALES.items()},
     "values": _number_or_values,
     "splines": _spline_or_values,
+    "shares": partial(NumberCode.fit, scale=standard),
 }
+# How many categories become features, where the labels of their rows say it.
+BY_TARGETS: dict[str, FitByTargets] = {"shares": SharesCode.by}
 
 
-def code_of(name: str, column: Column, numbers: str) -> Code | None:
+def code_of(name: str, column: Column, numbers: str, targets: Targets | None = None) -> Code | None:
     """How a column becomes features, from its training rows; None where all of them are missing."""
     checkpoint()
     kind = KINDS[column.kind](column)
     if kind is None:
         return None
+    if numbers in BY_TARGETS and are_many(column):
+        if targets is None:
+            raise ValueError(
+                f"Codes {numbers!r} are learned from labels: give y, the labels of the training rows."
+            )
+        return BY_TARGETS[numbers](name, column, targets)
     scale = SCALES.get(numbers, standard)
     fits: dict[str, FitCode] = {
         "number": NUMBERS[numbers],

@@ -28,7 +28,13 @@ def _minmax(seen: Moments) -> Affine:
 
 
 # Scales that follow from sums and ends; others (quantiles) stay those of the sample.
-ADDED = {"standard": _standard, "minmax": _minmax, "values": _standard, "splines": _standard}
+ADDED = {
+    "standard": _standard,
+    "minmax": _minmax,
+    "values": _standard,
+    "splines": _standard,
+    "shares": _standard,
+}
 
 
 @singledispatch

@@ -149,7 +149,7 @@ class PreparedNumbers(Prepared):
         if not steps:
             return rows, others
         fitted = make_pipeline(*steps)
-        return _ordered(fitted.fit_transform(rows)), _ordered(fitted.transform(others))
+        return _ordered(fitted.fit_transform(rows, codes)), _ordered(fitted.transform(others))
 
 
 def _ordered(X: Any) -> Any:

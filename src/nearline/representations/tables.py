@@ -2,6 +2,7 @@
 # mypy: disallow-subclassing-any=False
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -20,8 +21,9 @@ from nearline._records.words import many
 from nearline.representations._columns import Column, read_columns
 from nearline.representations.base import Prepared, Representation, is_frame
 from nearline.representations.codes import Code, Writer
-from nearline.representations.coding import NUMBERS, code_of, has_few_values
+from nearline.representations.coding import BY_TARGETS, NUMBERS, code_of
 from nearline.representations.corrected import codes_over
+from nearline.representations.shares import Targets
 
 BLOCK, FEWEST_ROWS = 1 << 20, 256  # numbers that are made at a time, rows at least
 WIDE, SPARSE = 500, 0.1  # a table with more columns, and at most this share of them filled, is a CSR matrix
@@ -39,9 +41,9 @@ class Encoding:
     codes: dict[str, Code]
 
     @classmethod
-    def fit(cls, columns: dict[str, Column], numbers: str) -> Self:
-        """Learn from the training rows."""
-        codes = {name: code_of(name, column, numbers) for name, column in columns.items()}
+    def fit(cls, columns: dict[str, Column], numbers: str, targets: Targets | None = None) -> Self:
+        """Learn from the training rows, and from their classes where the codes of many categories need them."""
+        codes = {name: code_of(name, column, numbers, targets) for name, column in columns.items()}
         known = {name: code for name, code in codes.items() if code is not None}
         if not known:
             raise ValueError(
@@ -56,9 +58,18 @@ class Encoding:
 
     def encode(self, columns: dict[str, Column]) -> Any:
         """Numbers, float32: dense, or CSR if wide and mostly zeros. Some rows at a time, which stay in the cache."""
+        return self._encoded(columns, lambda name, code: code.writer(columns[name]))
+
+    def encode_own(self, columns: dict[str, Column], targets: Targets | None) -> Any:
+        """The same of the training rows: what is learned from labels comes from those of other rows."""
+        if targets is None:
+            return self.encode(columns)
+        return self._encoded(columns, lambda name, code: code.own_writer(columns[name], targets))
+
+    def _encoded(self, columns: dict[str, Column], writer: Callable[[str, Code], Writer]) -> Any:
         n, width = len(next(iter(columns.values()))), len(self.names)
         filled = sum(code.filled for code in self.codes.values())
-        writers = [(code.writer(columns[name]), len(code.names)) for name, code in self.codes.items()]
+        writers = [(writer(name, code), len(code.names)) for name, code in self.codes.items()]
         blocks = steps(slices(n, max(FEWEST_ROWS, BLOCK // width)))
         if width > WIDE and filled <= SPARSE * width:
             parts = (
@@ -84,6 +95,7 @@ def _written(writers: list[tuple[Writer, int]], rows: slice, out: Array) -> Arra
 class ColumnsEncoder(TransformerMixin, BaseEstimator, ABC):
     """A table of mixed columns as numbers, found by name in frames of pandas or polars, by place in an array of objects."""
 
+    scale: str
     columns_: list[str]
 
     def __sklearn_tags__(self) -> Any:
@@ -91,10 +103,11 @@ class ColumnsEncoder(TransformerMixin, BaseEstimator, ABC):
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.transformer_tags.preserves_dtype = []  # float32, whatever comes
+        tags.target_tags.required = self.scale in BY_TARGETS
         return tags
 
     @abstractmethod
-    def _learn(self, columns: dict[str, Column]) -> None:
+    def _learn(self, columns: dict[str, Column], y: Any) -> None:
         """Fit to the columns of the training rows."""
 
     @abstractmethod
@@ -108,16 +121,20 @@ class ColumnsEncoder(TransformerMixin, BaseEstimator, ABC):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the training rows."""
-        self._read(X)
+        self._read(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **_: Any) -> Any:
         """The training rows as numbers; their values are read once."""
-        return self._encode(self._read(X))
+        return self._encode_own(self._read(X, y), y)
 
-    def _read(self, X: Any) -> dict[str, Column]:
+    def _encode_own(self, columns: dict[str, Column], y: Any) -> Any:
+        """The training rows as numbers."""
+        return self._encode(columns)
+
+    def _read(self, X: Any, y: Any) -> dict[str, Column]:
         columns = self._columns(X, reset=True)
-        self._learn(columns)
+        self._learn(columns, y)
         self.columns_ = list(columns)
         self.n_features_in_ = len(columns)
         if is_frame(X):
@@ -157,6 +174,11 @@ def checked_scale(scale: str) -> str:
     return scale
 
 
+def targets_of(y: Any, scale: str) -> Targets | None:
+    """The classes of training rows, where codes are learned from them."""
+    return None if y is None or scale not in BY_TARGETS else Targets.of(y)
+
+
 def _of_its_columns(table: "TableEncoder") -> None:
     known = set(table.encoding_.codes) <= set(table.columns_)
     require(known, "A table has codes of columns that it does not have")
@@ -180,7 +202,9 @@ class TableEncoder(ColumnsEncoder):
     ----------
     scale : "standard" (mean 0, deviation 1), "minmax" (0 to 1), "quantile" (normal ranks) or "robust" (median 0, distance of
         the quartiles 1), for numbers and dates; "values" (whole numbers of 3 to 12 different values become columns of zeros
-        and ones, others are standardized); "splines" (the same, and others become cubic splines with knots at quantiles).
+        and ones, others are standardized); "splines" (the same, and others become cubic splines with knots at quantiles);
+        "shares" (numbers are standardized; strings of more than 10 recurring values become the smoothed shares of classes
+        among the training rows that have them: ``fit_transform`` gives each training row those of other rows).
 
     Examples
     --------
@@ -197,8 +221,11 @@ class TableEncoder(ColumnsEncoder):
     def __init__(self, scale: str = "standard") -> None:
         self.scale = scale
 
-    def _learn(self, columns: dict[str, Column]) -> None:
-        self.encoding_ = Encoding.fit(columns, checked_scale(self.scale))
+    def _learn(self, columns: dict[str, Column], y: Any) -> None:
+        self.encoding_ = Encoding.fit(columns, checked_scale(self.scale), targets_of(y, self.scale))
+
+    def _encode_own(self, columns: dict[str, Column], y: Any) -> Any:
+        return self.encoding_.encode_own(columns, targets_of(y, self.scale))
 
     def _encode(self, columns: dict[str, Column]) -> Any:
         return self.encoding_.encode(columns)
@@ -227,9 +254,10 @@ class PreparedTable(Prepared):
 
     def fold(self, train: Array, test: Array, codes: Array | None = None) -> tuple[Any, Any]:
         rows = {name: column.take(train) for name, column in self.columns.items()}
-        encoding = Encoding.fit(rows, self.scale)
+        targets = targets_of(codes, self.scale)
+        encoding = Encoding.fit(rows, self.scale, targets)
         others = {name: column.take(test) for name, column in self.columns.items()}
-        return encoding.encode(rows), encoding.encode(others)
+        return encoding.encode_own(rows, targets), encoding.encode(others)
 
 
 @dataclass(frozen=True)
@@ -253,48 +281,3 @@ class TableRepresentation(Representation):
         found = copy(transformer)
         found.encoding_ = Encoding(codes_over(transformer.encoding_.codes, seen, self.scale))
         return found
-
-
-@dataclass(frozen=True)
-class MinMaxTable(TableRepresentation):
-    """Mixed columns as numbers from 0 to 1."""
-
-    name: ClassVar[str] = "table-minmax"
-    scale: ClassVar[str] = "minmax"
-
-
-@dataclass(frozen=True)
-class ValuesTable(TableRepresentation):
-    """Whole numbers of few values as categories, others scaled to mean 0 and deviation 1."""
-
-    name: ClassVar[str] = "table-values"
-    gives: ClassVar[str] = "values"
-    scale: ClassVar[str] = "values"
-
-    def suits(self, X: Any) -> bool:
-        return has_few_values(read_columns(X))
-
-
-@dataclass(frozen=True)
-class SplineTable(TableRepresentation):
-    """Numbers as cubic splines on quantiles, for linear models."""
-
-    name: ClassVar[str] = "table-splines"
-    gives: ClassVar[str] = "splines"
-    scale: ClassVar[str] = "splines"
-
-
-@dataclass(frozen=True)
-class RobustTable(TableRepresentation):
-    """Mixed columns as numbers, by their distance from the median in units of the quartiles' distance."""
-
-    name: ClassVar[str] = "table-robust"
-    scale: ClassVar[str] = "robust"
-
-
-@dataclass(frozen=True)
-class QuantileTable(TableRepresentation):
-    """Mixed columns as numbers, by their ranks on the scale of a standard normal variable."""
-
-    name: ClassVar[str] = "table-quantile"
-    scale: ClassVar[str] = "quantile"

@@ -14,7 +14,7 @@ from nearline.representations._columns import Column, read_columns
 from nearline.representations.base import Prepared, Representation, is_frame
 from nearline.representations.coding import NUMBERS, has_values, is_text
 from nearline.representations.corrected import codes_over, words_over
-from nearline.representations.tables import ColumnsEncoder, Encoding, checked_scale
+from nearline.representations.tables import ColumnsEncoder, Encoding, checked_scale, targets_of
 from nearline.representations.texts import LARGE, PreparedTexts, Watched, dampened, word_counts
 
 LOOKED_AT = 2000  # rows that tell which columns are texts
@@ -91,7 +91,7 @@ class TextTableEncoder(ColumnsEncoder):
         self.scale = scale
         self.min_df = min_df
 
-    def _learn(self, columns: dict[str, Column]) -> None:
+    def _learn(self, columns: dict[str, Column], y: Any) -> None:
         lacking = [name for name in self.texts if name not in columns]
         if lacking or not self.texts:
             raise ValueError(
@@ -100,11 +100,19 @@ class TextTableEncoder(ColumnsEncoder):
         words = TfidfVectorizer(min_df=self.min_df, sublinear_tf=True, dtype=np.float32, **TOKENS)
         self.words_ = words.fit(Watched(joined(columns, self.texts)))
         others = _others(columns, self.texts)
-        self.encoding_ = Encoding.fit(others, checked_scale(self.scale)) if others else None
+        self.encoding_ = None
+        if others:
+            self.encoding_ = Encoding.fit(others, checked_scale(self.scale), targets_of(y, self.scale))
 
     def _encode(self, columns: dict[str, Column]) -> Any:
         words = self.words_.transform(Watched(joined(columns, self.texts)))
         return words if self.encoding_ is None else beside(self.encoding_.encode(columns), words)
+
+    def _encode_own(self, columns: dict[str, Column], y: Any) -> Any:
+        words = self.words_.transform(Watched(joined(columns, self.texts)))
+        if self.encoding_ is None:
+            return words
+        return beside(self.encoding_.encode_own(columns, targets_of(y, self.scale)), words)
 
     @property
     def names(self) -> list[str]:

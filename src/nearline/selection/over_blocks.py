@@ -301,4 +301,4 @@ def sample_rows(sample: Rows, parts: Parts, classes: Array) -> TrainingRows:
 
 def candidates(X: Design, preset: str) -> list[Representation]:
     """Representations of numbers."""
-    return [one for one in representations(X, preset) if one.gives == "numbers"]
+    return [one for one in representations(X, preset) if one.gives == "numbers" and not one.crossed]

@@ -31,8 +31,8 @@ from nearline.selection.families.low_rank import LowRank
 from nearline.selection.families.neighbors import NearestNeighbors
 from nearline.selection.families.paths import LeastSquaresPath, Path
 
-# Besides numbers: linear models take splines; those that are quick and of the best take pairs of words.
-CURVES = ("numbers", "values", "splines")
+# Besides numbers: linear models take splines and products; those that are quick and of the best take pairs of words.
+CURVES = ("numbers", "values", "splines", "products")
 CURVES_AND_PAIRS = (*CURVES, "n-grams")
 VALUES = ("numbers", "values")
 # Those that are quick on the thousands of columns that pixels are; the others see images by their features.
