@@ -18,12 +18,14 @@ from nearline.risk.passes.row_basis import RowBasis
 from nearline.solvers._base import Solver
 from nearline.solvers._certifier import Goal
 from nearline.solvers._refusals import needs_elastic, needs_gradient
+from nearline.solvers._row_newton import row_newton_step
 from nearline.solvers._state import State
 from nearline.solvers.block_newton import BlockNewton
 from nearline.solvers.newton import NewtonCG
 
 MOST_ROWS = 500  # whose systems are still small
 MOST_NUMBERS = 10_000_000  # in X
+LEAST = 1e-7  # penalty, in units of what the longest row bends, from which systems of rows keep their digits
 TURNS = 10  # of the inner method in one step: the way back to the features costs more than one of them
 
 
@@ -66,6 +68,13 @@ class RowSpace(Solver):
         """Losses without end bend evenly, so that products with the Hessian do; others are solved by its blocks."""
         return NewtonCG() if risk.loss.own.endless else BlockNewton()
 
+    def turn(self, risk: Risk, state: RowSpaceState) -> State:
+        """One step of the inner problem. Separate columns of losses with an end are systems of the rows they reach."""
+        longest = float(state.basis.gram.diagonal().max() * risk.weights.max()) / risk.total_weight
+        if risk.loss.own.endless or risk.loss.joint or risk.l2 < LEAST * longest:
+            return self.method(risk).step(state.inner, state.state)
+        return row_newton_step(state.inner, state.basis.gram, state.state)
+
     def start(self, risk: Risk, params: Params, goal: Goal) -> RowSpaceState:
         basis = risk.passes.row_basis(risk.bias)
         inner = Risk(
@@ -79,12 +88,11 @@ class RowSpace(Solver):
 
     def step(self, risk: Risk, state: State) -> State:
         assert isinstance(state, RowSpaceState)
-        method, inner = self.method(risk), state.state
         for _ in steps(range(TURNS)):
-            inner = method.step(state.inner, inner)
+            inner = state.state = self.turn(risk, state)
             gap = state.inner.gap_estimate(inner.point)
             if inner.stuck or gap is None or gap <= state.goal.allowed(inner.point.value):
                 break
-        state.state, state.stuck = inner, inner.stuck
+        state.stuck = inner.stuck
         state.point, state.fresh = state.basis.point(inner.point), False
         return state

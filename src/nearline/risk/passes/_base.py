@@ -173,8 +173,9 @@ class Passes(ABC):
     def row_basis(self, centered: bool) -> RowBasis:
         """Dense rows, or these less their mean, in the space that they span; made once, as no strength changes it."""
         if centered not in self._bases:
-            mean = self.column_moments[0] if centered else np.zeros(self.X.shape[1])
-            self._bases[centered] = RowBasis(self.X, mean)
+            mean, deviation = self.column_moments
+            mean = mean if centered else np.zeros_like(mean)
+            self._bases[centered] = RowBasis(self.X, mean, float(deviation @ deviation))
         return self._bases[centered]
 
     @once

@@ -12,18 +12,27 @@ from nearline.risk.params import Params
 RANK = 1e-13  # squared lengths below this share of the longest row's are rounding
 NUMBERS = 1 << 17  # of rows about their mean that are held at a time: X is never copied as a whole
 CHAINS = 8  # of sums over features, added in order
+NEAR = 10.0  # squared length of a mean in units of the rows' about it, up to which it is taken out of sums, not of rows
 
 
 class RowBasis:
-    """Z = R Q for rows Z about their mean, Q orthonormal; Q = L^-1 of some rows is never formed."""
+    """Z = R Q for rows Z about their mean, Q orthonormal; Q = L^-1 of some rows is never formed.
 
-    def __init__(self, X: Array, mean: Array) -> None:
+    ``spread`` is the mean of |z|^2. About as long a mean costs sums a digit at most: then X is read as it is.
+    """
+
+    def __init__(self, X: Array, mean: Array, spread: float) -> None:
         from scipy.linalg.lapack import dpstrf
 
         self._X, self._mean = X, mean
+        self._near = X.dtype == np.float64 and bool(mean @ mean <= NEAR * spread)
         G = self._summed(lambda Z, _: Z @ Z.T, len(X))
         if not np.isfinite(G).all():
             raise np.linalg.LinAlgError("The inner products of the rows are not finite.")
+        if self._near:
+            along = X @ mean - 0.5 * float(mean @ mean)
+            G -= along[:, None] + along
+        self.gram = G
         factor, order, rank, _ = dpstrf(G, tol=RANK * float(G.diagonal().max()), lower=1)
         order, rank = order - 1, max(int(rank), 1)
         L = np.tril(factor)[:, :rank]
@@ -41,9 +50,11 @@ class RowBasis:
         A[:, self._chosen] = solve_triangular(self._L, V.T, lower=True, trans="T").T
 
         def part(columns: slice) -> None:
-            np.matmul(A, self._centered(columns), out=out[:, columns])
+            np.matmul(A, self._rows(columns), out=out[:, columns])
 
         map_tiles(part, self._tiles(), work=2.0 * A.shape[0] * self._X.size)
+        if self._near:
+            out -= np.outer(A.sum(axis=1), self._mean)
         return out
 
     def from_params(self, params: Params) -> Params:
@@ -53,8 +64,11 @@ class RowBasis:
         if not params.W.any():
             return Params.of(np.zeros((params.n_outputs, len(self._chosen))), params.b)
         products = self._summed(lambda Z, columns: Z @ params.W[:, columns].T, params.n_outputs)
+        at_mean = params.W @ self._mean
+        if self._near:
+            products -= at_mean
         V = solve_triangular(self._L, products[self._chosen], lower=True).T
-        return Params.of(V, params.b + params.W @ self._mean)
+        return Params.of(V, params.b + at_mean)
 
     def point(self, inner: Point) -> Point:
         """The same point in features."""
@@ -67,8 +81,9 @@ class RowBasis:
     def _tiles(self) -> list[slice]:
         return slices(self._X.shape[1], max(64, NUMBERS // max(len(self._X), 1)))
 
-    def _centered(self, columns: slice) -> Array:
-        return np.asarray(self._X[:, columns] - self._mean[columns])
+    def _rows(self, columns: slice) -> Array:
+        """Some features of the rows, about their mean where that is far."""
+        return self._X[:, columns] if self._near else np.asarray(self._X[:, columns] - self._mean[columns])
 
     def _summed(self, term: Callable[[Array, slice], Array], width: int) -> Array:
         """The sum over tiles of features of a term (n, width)."""
@@ -77,7 +92,7 @@ class RowBasis:
         def chain(tiles: Sequence[slice]) -> Array:
             part = np.zeros((n, width))
             for columns in tiles:
-                part += term(self._centered(columns), columns)
+                part += term(self._rows(columns), columns)
             return part
 
         for part in map_tiles(chain, groups(self._tiles(), CHAINS), work=float(width) * self._X.size):
