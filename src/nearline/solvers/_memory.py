@@ -32,6 +32,8 @@ class Memory:
 
     def descent(self, gradient: Array, inverse: Callable[[Array], Array] | None = None) -> Array:
         """-H gradient, H built from the pairs upon ``inverse`` (else a scaled identity): the two-loop recursion."""
+        if self.groups.joint:
+            return self._descent_of_one(gradient, inverse)
         q = self.groups.split(gradient).copy()
         coefficients = []
         for s, y, sy in reversed(self.pairs):
@@ -48,3 +50,21 @@ class Memory:
             # A group without curvature along this pair has a = 0 and must not be moved by it.
             q += np.where(sy > 0, a - ratio(dots(y, q), sy), 0.0) * s
         return -self.groups.join(q)
+
+    def _descent_of_one(self, gradient: Array, inverse: Callable[[Array], Array] | None) -> Array:
+        """The same of a single group, whose inner products are numbers: on short vectors arrays of one cost the most."""
+        q = gradient.copy()
+        pairs = [(s[0], y[0], float(sy[0, 0])) for s, y, sy in self.pairs]
+        coefficients = []
+        for s, y, sy in reversed(pairs):
+            a = float(s @ q) / sy
+            q -= a * y
+            coefficients.append(a)
+        if inverse is not None:
+            q = inverse(q).copy()
+        elif pairs:
+            _, y, sy = pairs[-1]
+            q *= sy / float(y @ y)
+        for (s, y, sy), a in zip(pairs, reversed(coefficients), strict=True):
+            q += (a - float(y @ q) / sy) * s
+        return -q
