@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 
 from nearline._arrays.design import Array
 from nearline.representations import TableEncoder, is_frame
 from nearline.representations.features import FeatureExtractor
 from nearline.representations.interactions import Interactions
 from nearline.representations.text_tables import TextTableEncoder
-from nearline.representations.texts import Documents
+from nearline.representations.texts import Documents, documents
+from nearline.representations.words_and_runs import runs_from
+
+MOST_WORDS = 3  # that a run of characters is said to stand in
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,10 @@ class Origins:
             return None
         return "missing" if found is None or found != found else _short(found)
 
+    def called(self, X: Any, row: int, owner: int) -> tuple[str, str | None]:
+        """A name, as it is said of a row, and what the row has under it."""
+        return self.names[owner], self.value(X, row, owner)
+
     def together(self, numbers: Array, terms: Array) -> tuple[Array, Array]:
         """Names that have terms, and their sums (C, names)."""
         if len(self.owners) == len(self.names):  # each feature has a name of its own
@@ -45,6 +53,22 @@ class Origins:
         totals = np.zeros((len(owners), len(terms)))
         np.add.at(totals, place, terms.T)
         return owners, totals.T
+
+
+@dataclass(frozen=True)
+class TextOrigins(Origins):
+    """Of texts: words, and runs of characters, which are said with the words of the text that they stand in."""
+
+    runs: dict[int, str]  # by the number of the name
+
+    def called(self, X: Any, row: int, owner: int) -> tuple[str, str | None]:
+        name = self.names[owner]
+        if owner not in self.runs:
+            return name, None
+        words = documents(_safe_indexing(X, [row]))[0].lower().split()
+        within = list(dict.fromkeys(word for word in words if self.runs[owner] in f" {word} "))
+        more = ", ..." if len(within) > MOST_WORDS else ""
+        return (f"{name} in {', '.join(within[:MOST_WORDS])}{more}" if within else name), None
 
 
 def origins(representation: Any, columns: Any = None, shape: Any = None) -> Origins:
@@ -106,8 +130,10 @@ def _of_encoded_numbers(encoder: Any, columns: Any, shape: Any) -> Origins:
 
 
 def _of_texts(pipeline: Any) -> Origins:
-    words = [repr(str(word)) for word in pipeline.get_feature_names_out()]
-    return Origins(words, np.arange(len(words)), 0)
+    found = list(map(str, pipeline.get_feature_names_out()))
+    first = runs_from(pipeline)
+    runs = dict(enumerate(found[first:], first))
+    return TextOrigins(list(map(repr, found)), np.arange(len(found)), 0, runs)
 
 
 OF_KIND: dict[type[Any], Callable[[Any], Origins]] = {

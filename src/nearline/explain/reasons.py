@@ -141,7 +141,7 @@ def _features(named: Named) -> Namer:
 
     def name(i: int, numbers: Array, terms: Array) -> tuple[Called, Array]:
         owners, totals = known.together(numbers, terms)
-        return (lambda j: (known.names[owners[j]], known.value(named.X, i, int(owners[j])))), totals
+        return (lambda j: known.called(named.X, i, int(owners[j]))), totals
 
     return name
 

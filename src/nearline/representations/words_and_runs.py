@@ -115,6 +115,15 @@ def token_weights(representation: Any) -> Array | None:
     return last.weights_ if isinstance(last, (LogCountRatios, WordsAndRunsRatios)) else None
 
 
+def runs_from(representation: Any) -> int:
+    """The place of the first feature of a fitted representation of texts that is a run of characters; they come last."""
+    last = representation.steps[-1][1]
+    if isinstance(last, WordsAndRunsRatios):
+        return len(last.words_.vocabulary_)
+    n = len(last.get_feature_names_out())
+    return 0 if getattr(last, "analyzer", "word") == "char_wb" else n
+
+
 @dataclass(frozen=True)
 class PreparedWordsAndRuns(Prepared):
     """Tokens of all rows, found once; a fold keeps and weighs those that its training rows know."""
