@@ -307,6 +307,13 @@ def test_try_keeps_its_journal_in_the_folder(table, tmp_path):
     assert (tmp_path / "nearline-out" / "leaderboard.csv").read_bytes() == board
 
 
+def test_journals_of_a_nested_contest_end_with_it(table, tmp_path):
+    stale = tmp_path / "nearline-out.journal.fold-1"
+    stale.write_text("of an earlier contest")
+    assert run([*table, "--nested", "--force"]) == 0
+    assert {one.name for one in tmp_path.iterdir()} == {"iris.csv", "nearline-out"}
+
+
 def test_resume_after_an_end_that_was_not_wanted(table, tmp_path, capsys):
     assert run(table) == 0
     made, beside = tmp_path / "nearline-out", tmp_path / "nearline-out.journal"

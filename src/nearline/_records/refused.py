@@ -65,7 +65,7 @@ class ParameterError(ValueError):
         super().__init__(self._said())
 
     def _said(self) -> str:
-        allowed = self.allowed if isinstance(self.allowed, str) else " or ".join(map(repr, self.allowed))
+        allowed = self.allowed if isinstance(self.allowed, str) else " or ".join(map(_one_of, self.allowed))
         remedy = f": {self.remedy}" if self.remedy else ""
         return f"{self._called()} must be {allowed}, got {self.found!r}{remedy}."
 
@@ -74,6 +74,11 @@ class ParameterError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.parameter, self.found, self.allowed, self.remedy)
+
+
+def _one_of(value: Any) -> str:
+    """A value to choose, as it is written."""
+    return worded("None", "'none'") if value is None else repr(value)
 
 
 class UnknownNameError(ParameterError):

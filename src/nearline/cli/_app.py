@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from nearline.cli._counted import number, whole
 from nearline.cli._drawn import fact, plot
 from nearline.cli._embedded import probe, transfer
 from nearline.cli._options import (
@@ -92,9 +93,11 @@ def try_(
     refit: Refit = "train",
     reference: Reference = None,
     ensemble: Ensembled = None,
-    time_limit: Annotated[float | None, typer.Option(help="seconds")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="seconds", **number("--time-limit", "a number of seconds > 0"))
+    ] = None,
     random_state: RandomState = 0,
-    jobs: Annotated[int | None, typer.Option(help="threads (default: all)")] = None,
+    jobs: Annotated[int | None, typer.Option(help="threads (default: all)", **whole("--jobs", 1))] = None,
     labels: Labels = None,
     columns: Columns = None,
     drop: Drop = None,
@@ -159,7 +162,13 @@ def predict(
 def explain(
     model: ModelFile,
     data: Data,
-    row: Annotated[list[int] | None, typer.Option(help="rows, counted from 1 (default: the first 5)")] = None,
+    row: Annotated[
+        list[int] | None,
+        typer.Option(
+            help="rows, counted from 1 (default: the first 5)",
+            **whole("--row", 1, why="rows are counted from 1"),
+        ),
+    ] = None,
     training: Annotated[
         Path | None, typer.Option(help="the model's training data, if moved: its rows are shown as neighbors")
     ] = None,

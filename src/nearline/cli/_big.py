@@ -11,7 +11,7 @@ from nearline._arrays.doors import BlockedRows
 from nearline._atomic.whole import place_of, scratch
 from nearline._records.visible import visible
 from nearline._records.words import many
-from nearline.cli._errors import UsageError, check_least, note
+from nearline.cli._errors import UsageError, note
 from nearline.cli._output import check_folder, there
 from nearline.cli._tried import Request
 from nearline.data import Table
@@ -41,7 +41,6 @@ def memory_of(text: str | None) -> float:
 
 def is_big(request: Request) -> bool:
     """Whether the data are to be read in pieces: a cluster is asked for, or memory does not hold them."""
-    check_least("--workers", request.workers, 1)
     if request.dask is not None and request.workers is not None:
         raise UsageError("--dask uses a cluster that runs, --workers starts one: give one of them.")
     budget = memory_of(request.memory)

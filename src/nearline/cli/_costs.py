@@ -18,7 +18,13 @@ def costs_of(text: str | None, y: Any) -> dict[tuple[Any, Any], float] | None:
     if text is None:
         return None
     labels = {str(label): label for label in np.unique(np.asarray(y)).tolist()}
-    return dict(_pair(one, labels) for one in text.split(","))
+    found = dict[tuple[Any, Any], float]()
+    for one in text.split(","):
+        pair, cost = _pair(one, labels)
+        if pair in found:
+            raise UsageError(f"--costs names {pair[0]}:{pair[1]} more than once: give one cost.")
+        found[pair] = cost
+    return found
 
 
 def _pair(text: str, labels: dict[str, Any]) -> tuple[tuple[Any, Any], float]:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from nearline.cli._counted import whole
 from nearline.cli._options import AsJson, Labels, Picture, RandomState, without_a_screen
 
 
@@ -17,7 +18,7 @@ def probe(
     shots: Annotated[
         str | None, typer.Option(help="training rows of each class, with commas (0: all rows)")
     ] = None,
-    repeats: Annotated[int | None, typer.Option(help="draws of these rows")] = None,
+    repeats: Annotated[int | None, typer.Option(help="draws of these rows", **whole("--repeats", 1))] = None,
     target: Annotated[str | None, typer.Option(help="array or column of the labels")] = None,
     labels: Labels = None,
     test_labels: Annotated[Path | None, typer.Option(help="the same for the test rows")] = None,
@@ -46,7 +47,7 @@ def transfer(
     ] = None,
     embeddings: Annotated[Path | None, typer.Option(help=".npy with a row for each row of TRAIN")] = None,
     query_embeddings: Annotated[Path | None, typer.Option(help="the same for QUERIES")] = None,
-    k: Annotated[int, typer.Option("--k", help="neighbors")] = 10,
+    k: Annotated[int, typer.Option("--k", help="neighbors", **whole("--k", 1))] = 10,
     metric: Annotated[str, typer.Option(help="cosine, l2, l1, ...")] = "cosine",
     consensus: Annotated[
         str | None,

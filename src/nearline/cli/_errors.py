@@ -32,12 +32,6 @@ def as_usage() -> Iterator[None]:
         raise UsageError(str(error)) from error
 
 
-def check_least(option: str, value: int | None, least: int) -> None:
-    """Refuse a number that is too small."""
-    if value is not None and value < least:
-        raise UsageError(f"{option} must be a whole number >= {least}, got {value}.")
-
-
 def folds_of(text: str) -> int | str:
     """--folds: how many, or 'leave-one-out'."""
     if text == LEAVE_ONE_OUT:

@@ -10,7 +10,7 @@ import numpy as np
 
 from nearline._records.visible import row_said, visible
 from nearline._records.words import many
-from nearline.cli._errors import UsageError, note
+from nearline.cli._errors import note
 from nearline.cli._numbers import FileRows
 from nearline.cli._reading import KEYS, Reading, files_of, model_reading, model_schema, parts, rows_of
 from nearline.cli._shown import print_json
@@ -27,8 +27,6 @@ def run_explain(
     model_file: Path, data: Path, wanted: list[int], training: Path | None, reading: Reading, as_json: bool
 ) -> None:
     """Why the model says what it says of some rows, counted from 1."""
-    if any(row < 1 for row in wanted):
-        raise UsageError(f"Rows are counted from 1, got --row {min(wanted)}.")
     explainer = Explainer(model_file, training)
     numbers = sorted(set(wanted)) if wanted else list(range(1, ROWS + 1))
     said = model_reading(model_file, reading)

@@ -9,6 +9,7 @@ from nearline._atomic.whole import place_of
 from nearline.cli._errors import TooShortError, note
 from nearline.cli._output import JOURNAL, there
 from nearline.data import DataError
+from nearline.selection.nested import forget
 
 
 def journal_beside(out: Path) -> Path:
@@ -44,7 +45,7 @@ def journal_for(out: Path, *, resume: bool) -> Iterator[Path | None]:
         try:
             yield place if kept else None
         except TooShortError:  # nothing finished that is worth going on with
-            place.unlink(missing_ok=True)
+            forget(place)
             raise
         finally:
             if place.exists() and not place.stat().st_size:
@@ -53,7 +54,7 @@ def journal_for(out: Path, *, resume: bool) -> Iterator[Path | None]:
 
 def _prepare(place: Path, earlier: Path, resume: bool) -> None:
     if not resume:
-        place.unlink(missing_ok=True)
+        forget(place)
     elif not place.exists():
         if earlier.exists():
             shutil.copyfile(earlier, place)

@@ -5,6 +5,10 @@ from typing import Annotated
 
 import typer
 
+from nearline.cli._counted import whole
+
+LARGEST_SEED = 2**32 - 1  # of NumPy's generators
+
 Data = Annotated[
     Path,
     typer.Argument(help="CSV, TSV, Parquet, JSON lines, LIBSVM, .npy, .npz, texts, or a folder of classes"),
@@ -100,7 +104,8 @@ Positive = Annotated[
 
 
 Bins = Annotated[
-    int | None, typer.Option(help="classes to make of a target that is a quantity, by quantiles")
+    int | None,
+    typer.Option(help="classes to make of a target that is a quantity, by quantiles", **whole("--bins", 2)),
 ]
 
 
@@ -109,7 +114,9 @@ Classes = Annotated[
 ]
 
 
-RandomState = Annotated[int, typer.Option(help="decides folds and test rows")]
+RandomState = Annotated[
+    int, typer.Option(help="decides folds and test rows", **whole("--random-state", 0, LARGEST_SEED))
+]
 
 
 Memory = Annotated[
@@ -121,7 +128,10 @@ Memory = Annotated[
 Dask = Annotated[str | None, typer.Option(help="address of a Dask scheduler, whose workers hold the rows")]
 
 
-Workers = Annotated[int | None, typer.Option(help="start so many processes here, which hold the rows")]
+Workers = Annotated[
+    int | None,
+    typer.Option(help="start so many processes here, which hold the rows", **whole("--workers", 1)),
+]
 
 
 Force = Annotated[bool, typer.Option("--force", help="write over files that are there")]

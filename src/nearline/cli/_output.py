@@ -17,6 +17,7 @@ from nearline._atomic.whole_set import is_empty, settled, written_set
 from nearline.cli._cells import to_cell
 from nearline.cli._ending import Ending
 from nearline.data import DataError
+from nearline.selection.nested import forget
 from nearline.selection.test_result import TestResult
 from nearline.selection.try_all import TryThemAll
 
@@ -108,7 +109,7 @@ class Output:
             raise DataError(f"{self.folder} cannot be written ({said}): give another --out.") from error
         self.written = [self.folder / name for name in names]
         if self.journal is not None:
-            self.journal.unlink(missing_ok=True)
+            forget(self.journal)
 
     def _files(self, folder: Path) -> list[str]:
         facts = self.clean

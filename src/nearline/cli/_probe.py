@@ -29,8 +29,11 @@ def run_probe(
     as_json: bool,
 ) -> None:
     """A table for each protocol; with JSON, one object with all of them."""
+    asked_for = names(protocol)
+    if not asked_for:
+        raise UsageError("--protocol needs a name.")
     with as_usage():
-        protocols = [as_protocol(name) for name in names(protocol) or ["honest"]]
+        protocols = [as_protocol(name) for name in asked_for]
     counts = None if shots is None else [_count(text) for text in names(shots) or [""]]
     learned = read_embeddings(train, "train", target=target, labels=labels)
     asked = read_embeddings(test, "test", target=target, labels=test_labels)

@@ -27,13 +27,18 @@ class Settings:
         """Parameters of TryThemAll, for rows with labels y that are divided by something into folds."""
         return {
             "choose": self.choose,
-            "calibrate": None if self.calibrate == "none" else self.calibrate,
+            "calibrate": self.calibration,
             "class_weight": weights_in(self.class_weight, y),
             "split": Split(by, folds, nested=True) if self.nested else by,
             "folds": None if self.nested else folds,
             "test": test if test is None or self.refit == "train" else Holdout(test, refit=self.refit),
             "beside": self.beside(preset),
         }
+
+    @property
+    def calibration(self) -> str | None:
+        """How probabilities are calibrated."""
+        return None if self.calibrate == "none" else self.calibrate
 
     def beside(self, preset: str) -> Any:
         """What runs beside the families."""
@@ -60,6 +65,8 @@ def weights_in(text: str | None, y: Any) -> Any:
         if word.strip() not in labels:
             shown = ", ".join(list(labels)[:10]) + (", ..." if len(labels) > 10 else "")
             raise UsageError(f"--class-weight: no class is called {word.strip()!r}; the classes are {shown}.")
+        if labels[word.strip()] in found:
+            raise UsageError(f"--class-weight names {word.strip()!r} more than once: give one weight.")
         found[labels[word.strip()]] = weight
     return found
 

@@ -61,6 +61,11 @@ class Request:
     costs: str | None = None
     threshold: str = "auto"
 
+    @property
+    def decision(self) -> str | None:
+        """What decides between two classes."""
+        return None if self.threshold == "none" else self.threshold
+
 
 def facts_of(
     request: Request,

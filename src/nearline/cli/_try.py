@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from nearline import num_threads
+from nearline._records.refused import check_choice
 from nearline._records.visible import visible
 from nearline.cli._big import blocks_of, check_saved, is_big, table_of
 from nearline.cli._costs import costs_of
 from nearline.cli._ending import Ending
-from nearline.cli._errors import STOPPED, TooShortError, UsageError, as_usage, check_least, folds_of
+from nearline.cli._errors import STOPPED, TooShortError, UsageError, as_usage, folds_of
 from nearline.cli._features import as_features, as_shaped, reading_for
 from nearline.cli._journal import check_journal, journal_for
 from nearline.cli._numbers import ContestRows, FileRows
@@ -28,7 +29,8 @@ from nearline.data import DataError, Table
 from nearline.selection.choice import TimeLimitError
 from nearline.selection.families import families
 from nearline.selection.folds import LeakageWarning
-from nearline.selection.locked_test import as_holdout
+from nearline.selection.input import check_words
+from nearline.selection.locked_test import REFITS, as_holdout
 from nearline.selection.openings import check_record
 from nearline.selection.scoring import as_scorers
 from nearline.selection.try_all import InterruptedFitWarning, TryThemAll
@@ -62,7 +64,7 @@ def _contest(request: Request, y: Any, test: Any, journal: Path | None, features
         scoring=request.scoring,
         pos_label=label_of(request.positive, y),
         costs=costs_of(request.costs, y),
-        threshold=None if request.threshold == "none" else request.threshold,
+        threshold=request.decision,
         time_limit=request.time_limit,
         progress="auto" if sys.stderr.isatty() and not (request.quiet or request.json) else "silent",
         journal=journal,
@@ -127,8 +129,6 @@ def _outcome(
 def _check(request: Request) -> None:
     """Refuse options that no data could make right, before data are read."""
     folds_of(request.folds)
-    check_least("--jobs", request.jobs, 1)
-    check_least("--random-state", request.random_state, 0)
     if request.time_limit is not None and not request.time_limit > 0:
         raise UsageError(f"--time-limit must be a number of seconds > 0, got {request.time_limit:g}.")
     if request.groups is not None and request.time is not None:
@@ -136,7 +136,10 @@ def _check(request: Request) -> None:
             "--groups and --time exclude each other: later rows are of groups that were there before, so that groups would "
             "be on both sides. Give --groups to test on groups never seen, or --time to test on later rows."
         )
+    settings = request.settings
     with as_usage():
+        check_words(settings.choose, settings.calibration, request.decision)
+        check_choice("refit", settings.refit, REFITS)
         as_scorers(request.scoring)
         if request.openings is not None:
             check_record(request.openings)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
+from nearline._records.words import worded
 from nearline.plots.samples import Units
 
 
@@ -51,7 +52,11 @@ class Answers:
         """(m, C)."""
         if not hasattr(self.model, "predict_proba"):
             raise ValueError(
-                f"{self.model!r} gives no probabilities: leave proba=True out, or wrap it in CalibratedClassifier."
+                f"{self.model!r} gives no probabilities: leave "
+                + worded(
+                    "proba=True out, or wrap it in CalibratedClassifier.",
+                    "--proba out, or take another --model.",
+                )
             )
         return np.asarray(self.model.predict_proba(self.units.off(rows)))
 

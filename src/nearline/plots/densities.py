@@ -126,8 +126,24 @@ def _in_the_plane(
         paint(ax, grids, codes, classes, p.max(axis=1).reshape(grids[0].shape))
         scatter(ax, X, y, classes, 8.0)
         ax.get_legend().remove()
+        _named(ax, X, y, classes)
     priors = ", ".join(f"{visible(label)} {prior:.2f}" for label, prior in zip(classes, bayes.class_prior_))
     titles = (f"densities p(x | C); priors {priors}", "posteriors by Bayes' rule", "logistic fit")
     for ax, title in zip(drawn, titles, strict=True):
         ax.set_title(title, fontsize="small" if len(title) > 40 else "medium")
         ax.set(xlabel=plane.names[0], ylabel=plane.names[1])
+
+
+def _named(ax: Any, X: Array, y: Array, classes: Array) -> None:
+    """Each class by its name, in the middle of its rows: both sides of a boundary may be one gray on paper."""
+    box = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "0.5", "alpha": 0.85}
+    for label in classes:
+        ax.text(
+            *X[y == label].mean(axis=0),
+            visible(label),
+            ha="center",
+            va="center",
+            fontsize="small",
+            bbox=box,
+            zorder=5,
+        )

@@ -56,6 +56,8 @@ def plot_capacity(curve: Curve, *, ax: Any = None) -> Any:
     if curve.name in SIMPLER_WHEN_LARGE:
         ax.invert_xaxis()
         order = ", from large to small"
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, high + 0.14 * (high - low))  # a strip for the words, above all bars
     for where, side, said in ((0.02, "left", "underfitting"), (0.98, "right", "overfitting")):
         ax.text(
             where, 0.97, said, ha=side, va="top", transform=ax.transAxes, fontsize="small", style="italic"

@@ -172,10 +172,11 @@ def plot_reliability(curve: Reliability, *, ax: Any = None) -> Any:
     bars = np.maximum([y - low, high - y], 0)
     ax.errorbar(x, y, yerr=bars, fmt="o-", capsize=3, color=COLORS[0], label="found, 95% intervals")
     for a, b, n in zip(x, y, curve.count[there], strict=True):
-        place = {"textcoords": "offset points", "xytext": (-4, -12), "ha": "right"}
-        ax.annotate(f"{n}", (a, b), fontsize="x-small", **place)
+        side, above = (1 if a < 0.1 else -1), (6 if b < 0.1 else -12)  # inside the picture, also at its edges
+        place = {"textcoords": "offset points", "ha": "left" if side > 0 else "right"}
+        ax.annotate(f"{n}", (a, b), xytext=(4 * side, above), fontsize="x-small", **place)
     ax.set(xlabel="largest probability of the row", ylabel="share correct", xlim=(0, 1.02), ylim=(0, 1.02))
     said = f"Reliability (expected calibration error {curve.expected_calibration_error:.3f}; numbers: rows)"
     ax.set_title(said, fontsize="medium")
-    ax.legend(fontsize="small", loc="upper left")
+    ax.legend(fontsize="small", loc="best")
     return ax

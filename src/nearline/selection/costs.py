@@ -10,6 +10,7 @@ from nearline._arrays.design import Array
 from nearline._records.refused import ParameterError
 from nearline.predictions import Predictions
 
+LARGEST = 1e100
 SHAPE = "a matrix, a row for each true class and a column for each answer, or {(true, answered): cost}"
 
 
@@ -38,8 +39,8 @@ def cost_matrix(costs: Any, classes: Array) -> Array:
             f"a matrix of shape {matrix.shape}",
             f"{C} x {C}: a row for each true class and a column for each answer, in the order {labels}",
         )
-    if not np.isfinite(matrix).all():
-        raise ParameterError("costs", costs, "finite numbers")
+    if not (np.abs(matrix) <= LARGEST).all():  # beyond it, sums over rows and folds would overflow
+        raise ParameterError("costs", costs, f"finite numbers of at most {LARGEST:g}")
     if (matrix >= np.diag(matrix)[:, None]).all() and (matrix > np.diag(matrix)[:, None]).any():
         return matrix
     raise ParameterError(

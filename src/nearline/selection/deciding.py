@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from nearline._arrays.design import Array
-from nearline._records.refused import ParameterError, check_choice
+from nearline._records.refused import ParameterError
+from nearline._records.words import worded
 from nearline.predictions import Predictions
 from nearline.selection.comparison import added_by_rows
 from nearline.selection.contributions import contributions_of
@@ -17,7 +18,6 @@ from nearline.selection.fold_data import TrainingRows
 from nearline.selection.scoring import SCORERS, Scorer, of_labels
 from nearline.selection.unit import Unit
 
-THRESHOLDS = ("auto", "tune", "costs", None)
 # Scores to which classes matter beyond their number of rows: class weights are part of the grid.
 WEIGHING = ("balanced-accuracy", "recall", "f1", "mcc")
 COST = "cost"
@@ -94,7 +94,6 @@ def _tune(unit: Unit, number: int, rankings: list[Array], rows: TrainingRows, sc
 def deciding_of(contest: Any, classes: Array, scorers: list[Scorer]) -> tuple[Deciding, list[Scorer]]:
     """What a contest's costs and threshold ask for, and its scores, the mean cost first where there are costs."""
     costs, threshold = contest.costs, contest.threshold
-    check_choice("threshold", threshold, THRESHOLDS)
     matrix = None if costs is None else cost_matrix(costs, classes)
     if matrix is not None:
         scorers = [Scorer(COST, MeanCost.of(matrix), -1), *scorers]
@@ -102,11 +101,25 @@ def deciding_of(contest: Any, classes: Array, scorers: list[Scorer]) -> tuple[De
     if threshold == "auto":
         threshold = None if matrix is None else "tune" if two else "costs"
     if threshold == "costs" and matrix is None:
-        raise ParameterError("threshold", "costs", "'tune' or None where there are no costs", "give costs")
+        raise ParameterError(
+            "threshold", "costs", f"'tune' or {_none()} where there are no costs", _give_costs()
+        )
     if threshold == "tune":
         _check_tuning(scorers[0], classes)
     least = LeastCost(matrix) if threshold == "costs" and matrix is not None else None
     return Deciding(threshold == "tune", least, _weights(contest, classes, scorers[0])), scorers
+
+
+def _none() -> str:
+    return worded("None", "'none'")
+
+
+def _balanced() -> str:
+    return worded("scoring='balanced-accuracy'", "--scoring balanced-accuracy")
+
+
+def _give_costs() -> str:
+    return worded("give costs", "give --costs")
 
 
 def _check_tuning(scorer: Scorer, classes: Array) -> None:
@@ -114,15 +127,15 @@ def _check_tuning(scorer: Scorer, classes: Array) -> None:
         raise ParameterError(
             "threshold",
             "tune",
-            f"None or 'costs' for {len(classes)} classes: a threshold is between two",
-            "choose by scoring='balanced-accuracy', which tries class weights, or give costs",
+            f"{_none()} or 'costs' for {len(classes)} classes: a threshold is between two",
+            f"choose by {_balanced()}, which tries class weights, or {_give_costs()}",
         )
     if not of_labels(scorer):
         raise ParameterError(
             "threshold",
             "tune",
-            f"None where {scorer.name!r} decides, which does not depend on a threshold",
-            "name a score of labels first, as scoring='balanced-accuracy'",
+            f"{_none()} where {scorer.name!r} decides, which does not depend on a threshold",
+            f"name a score of labels first, as {_balanced()}",
         )
 
 

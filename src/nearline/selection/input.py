@@ -118,6 +118,7 @@ def check_classes(y: Array) -> None:
         )
 
 
+THRESHOLDS = ("auto", "tune", "costs", None)
 BESIDE = ("reference", "ensemble")  # what runs beside the families of a contest
 
 
@@ -131,10 +132,16 @@ def beside_of(beside: Any, preset: str) -> tuple[str, ...]:
     return names
 
 
+def check_words(choose: Any, calibrate: Any, threshold: Any) -> None:
+    """Parameters of a contest that are one of a few words."""
+    check_choice("choose", choose, ("best", "one-se"))
+    check_choice("calibrate", calibrate, (None, "auto", "needed", *CALIBRATORS))
+    check_choice("threshold", threshold, THRESHOLDS)
+
+
 def check_options(contest: Any) -> None:
     """Parameters of a contest that need no look at the data."""
-    check_choice("choose", contest.choose, ("best", "one-se"))
-    check_choice("calibrate", contest.calibrate, (None, "auto", "needed", *CALIBRATORS))
+    check_words(contest.choose, contest.calibrate, contest.threshold)
     beside_of(contest.beside, contest.preset)
     limit = contest.time_limit
     if limit is not None and not (isinstance(limit, (int, float, np.number)) and limit > 0):

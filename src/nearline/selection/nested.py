@@ -1,6 +1,9 @@
 """Nested cross-validation: the whole procedure, choice included, on each fold."""
 
+import os
 import warnings
+from itertools import count, takewhile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +23,7 @@ def nested_scores(
     """Scores of the procedure, each outer fold choosing for itself, and whether it was interrupted after some folds."""
     classes, scores = contest.classes_, {scorer.name: list[float]() for scorer in scorers}
     codes = np.searchsorted(classes, rows.y)
-    number = split.folds if isinstance(split.folds, (int, np.integer)) else len(folds)
+    number = split.folds if isinstance(split.folds, (int, np.integer, str)) else len(folds)
     procedure = clone(contest).set_params(
         split=Split(split.by, number),
         folds=None,
@@ -32,7 +35,7 @@ def nested_scores(
     interrupted = False
     for f, (train, test) in enumerate(folds):
         inner, part = clone(procedure), rows.some(train)
-        inner.set_params(journal=None if contest.journal is None else f"{contest.journal}.fold-{f + 1}")
+        inner.set_params(journal=None if contest.journal is None else _journal(contest.journal, f))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", LeakageWarning)  # said already
@@ -47,6 +50,17 @@ def nested_scores(
         for scorer in scorers:
             scores[scorer.name].append(scorer(predictions, codes[test], classes, left_out.weights))
     return {name: np.array(values) for name, values in scores.items()}, interrupted
+
+
+def forget(journal: Path) -> None:
+    """Remove the journal of a contest, and those of its folds' own contests beside it."""
+    of_folds = takewhile(Path.exists, (Path(_journal(journal, f)) for f in count()))
+    for one in (*of_folds, journal):
+        one.unlink(missing_ok=True)
+
+
+def _journal(journal: Any, f: int) -> str:
+    return f"{os.fspath(journal)}.fold-{f + 1}"
 
 
 def _as_given(contest: Any, X: Any) -> Any:

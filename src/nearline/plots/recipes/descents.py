@@ -39,7 +39,7 @@ def descent(
     risk, flat = _risk(sample, 2, loss, alpha)
     if len(start) < risk.n_features:
         raise ValueError(f"A start has {risk.n_features} weights here, got {len(start)}: give as many.")
-    first, most = risk.zeros(), checked_whole("steps", steps)
+    first, most = risk.zeros(), checked_whole("steps", steps, most=10_000)
     first.W[0] = start[: risk.n_features]
     return noted(plot_descent(risk, solvers or usual, start=first, max_iter=most), flat)
 
@@ -48,4 +48,4 @@ def newton(
     sample: Sample, *, loss: str = "logistic", alpha: float = 2e-2, start: Any = (0.0,), steps: int = 3
 ) -> Any:
     risk, flat = _risk(sample, 1, loss, alpha)
-    return noted(plot_newton(risk, start=start[0], steps=steps), flat)
+    return noted(plot_newton(risk, start=start[0], steps=checked_whole("steps", steps, most=100)), flat)

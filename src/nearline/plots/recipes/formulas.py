@@ -29,7 +29,7 @@ def embedding_losses(*, losses: Any = None) -> Any:
 
 
 def outliers(*, outliers: int = 12, alpha: Any = None) -> Any:
-    return plot_outliers(n_outliers=checked_whole("outliers", outliers), alpha=alpha)
+    return plot_outliers(n_outliers=checked_whole("outliers", outliers, most=10_000), alpha=alpha)
 
 
 def degree_two(*, alpha: float = 1e-4) -> Any:

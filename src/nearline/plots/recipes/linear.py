@@ -42,7 +42,7 @@ def objective(
         )
     loss = loss or ("softmax" if codes.max() > 1 else "logistic")
     risk = Risk(sample.X, codes, loss=loss, alpha=alpha)
-    most = checked_whole("steps", steps)
+    most = checked_whole("steps", steps, most=100_000)
     found = {name: minimize(risk, name, tol=1e-9, max_iter=most) for name in solvers}
     return models.plot_objective(found, seconds=False)
 
@@ -56,7 +56,7 @@ def templates(sample: Sample, *, model: Any = None, alpha: Any = None) -> Any:
 
 def weights(sample: Sample, *, model: Any = None, alpha: Any = None, top: int = 8) -> Any:
     made, _ = linear_of(model, alpha, 1e-3)
-    most = checked_whole("top", top)
+    most = checked_whole("top", top, most=100)
     return models.plot_weights(made.fit(sample.X, sample.y), sample.names, top=most)
 
 

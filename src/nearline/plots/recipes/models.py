@@ -81,7 +81,8 @@ def margin_model(loss: Any, regularizer: Any) -> Any:
     return estimators.LinearClassifier(loss=loss, regularizer=regularizer)
 
 
-def checked_whole(name: str, value: Any, least: int = 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ParameterError(name, value, f"a whole number >= {least}")
+def checked_whole(name: str, value: Any, most: int) -> int:
+    """A number of things to draw: more than a picture can show would take for ever, or all memory."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= most:
+        raise ParameterError(name, value, f"a whole number >= 1 and <= {most}")
     return value

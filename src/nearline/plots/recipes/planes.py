@@ -125,7 +125,7 @@ def margins(sample: Sample, *, alpha: float = 1e-2) -> Any:
 
 def separators(sample: Sample, *, starts: int = 20, random_state: int = 0) -> Any:
     flat, names = in_the_plane(sample.flat(two_classes=True))
-    starts = checked_whole("starts", starts)
+    starts = checked_whole("starts", starts, most=1000)
     rows = flat.X, flat.y
     return noted(
         plot_separators(*rows, starts=starts, random_state=random_state, names=names, units=flat.units), flat
