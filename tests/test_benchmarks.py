@@ -240,6 +240,7 @@ def test_the_tables_are_made_of_the_data_files() -> None:
     assert {path.stem for path in results.FOLDER.glob("*.json")} - names <= {
         "defaults",
         "leak-checks",
+        "photos",
         "learned-metrics",
     }  # of studies
 

@@ -48,7 +48,7 @@ def photos(name: str) -> Images:
 
 def fashion() -> Images:
     split = load("fashion", 60_000, "float32")
-    chosen = np.random.default_rng(0).permutation(len(split.y))[:1000]
+    chosen = np.random.default_rng(0).permutation(len(split.y))[:2000]
     X = split.X[chosen]
     return np.rint(X * (255 / X.max())).astype(np.uint8).reshape(-1, 28, 28), split.y[chosen]
 
