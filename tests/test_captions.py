@@ -187,6 +187,53 @@ def test_empty_captions_are_refused(tmp_path, capsys):
     assert "Row 2 of" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("X", "Q", "said"),
+    [
+        (np.eye(3)[:2], np.eye(3), "shape (2, 3)"),
+        (np.eye(3), np.eye(4), "has 3 features and"),
+        (np.full((3, 3), np.nan), np.eye(3), "Row 1 of"),
+        (np.eye(3).astype(str), np.eye(3), "give numbers"),
+        (np.zeros((3, 3)), np.eye(3), "3 rows of"),
+    ],
+)
+def test_embeddings_that_do_not_fit_get_a_sentence(tmp_path, capsys, X, Q, said):
+    pytest.importorskip("typer")
+    from nearline.cli._run import run
+
+    table = lines(tmp_path / "t.jsonl", [{"c": text} for text in "abc"])
+    files = [str(tmp_path / name) for name in ("e.npy", "q.npy")]
+    np.save(files[0], X)
+    np.save(files[1], Q[:3])
+    arrays = ["--embeddings", files[0], "--query-embeddings", files[1]]
+    run(["transfer", table, table, "--payload", "c", "--k", "1", *arrays])
+    assert said in capsys.readouterr().err
+    for size in (0, 4, 100):
+        (tmp_path / "q.npy").write_bytes((tmp_path / "e.npy").read_bytes()[:size])
+        assert run(["transfer", table, table, "--payload", "c", "--k", "1", *arrays]) == 1
+        error = capsys.readouterr().err
+        assert "is not a NumPy file, or damaged" in error or said in error
+
+
+@pytest.mark.parametrize(
+    ("records", "options", "said"),
+    [
+        ([{"u": 1.0, "c": "x"}, {"u": None, "c": "y"}], [], "1 row of"),
+        ([{"u": 1.0, "c": "x"}, {"u": 1e300, "c": "y"}], [], "beyond 1e+100 (the first is row 2)"),
+        ([{"u": "?!", "c": "x"}, {"u": "!", "c": "y"}], ["--by", "u"], "no words to compare them by"),
+        ([{"u": 1.0, "c": "x"}], ["--k", "0"], "--k must be a whole number"),
+        ([], [], "has no rows"),
+    ],
+)
+def test_rows_that_cannot_be_compared_get_a_sentence(tmp_path, capsys, records, options, said):
+    pytest.importorskip("typer")
+    from nearline.cli._run import run
+
+    table = lines(tmp_path / "t.jsonl", records)
+    assert run(["transfer", table, table, "--payload", "c", "--k", "1", *options]) in (1, 2)
+    assert said in capsys.readouterr().err
+
+
 def test_intervals_are_those_of_students_t_with_scores_of_every_item():
     """Leads by t itself: most are 0, and correcting the skewness of the few others misses more often."""
     from scipy import stats

@@ -82,6 +82,35 @@ def test_lists_in_parquet(tmp_path):
     assert read_embeddings(file, target="label").X.shape == (40, 2)
 
 
+def test_rows_of_parquet_without_a_list_are_refused(tmp_path):
+    pl = pytest.importorskip("polars")
+    rows, labels = X.astype(float).tolist(), Y.tolist()
+    file = tmp_path / "e.parquet"
+    decimals = pl.Series([[round(v, 2) for v in row] for row in rows]).cast(pl.List(pl.Decimal(12, 2)))
+    pl.DataFrame({"e": decimals, "label": labels}).write_parquet(file)
+    np.testing.assert_allclose(read_embeddings(file).X, np.round(X.astype(float), 2))
+    for kind in (pl.List(pl.Float32), pl.Array(pl.Float32, 5)):
+        for lists, said in (
+            ([*rows[:3], None, *rows[4:]], r"1 row .*without a list in 'e' \(the first is row 4,"),
+            ([None] * len(rows), "40 rows .*without a list"),
+            ([], "has no rows"),
+        ):
+            frame = {"e": pl.Series(lists, dtype=kind), "label": labels[: len(lists)]}
+            pl.DataFrame(frame).write_parquet(file)
+            with pytest.raises(DataError, match=said):
+                read_embeddings(file)
+
+
+def test_labels_as_bytes_are_texts_and_columns_are_refused(tmp_path):
+    np.save(tmp_path / "e.npy", X)
+    assert (read_embeddings(tmp_path / "e.npy", labels=Y.astype("S")).y == Y).all()
+    with pytest.raises(DataError, match=r"labels has shape \(40, 1\)"):
+        read_embeddings(tmp_path / "e.npy", labels=Y[:, None])
+    np.savez(tmp_path / "none.npz")
+    with pytest.raises(DataError, match="holds no array"):
+        read_embeddings(tmp_path / "none.npz")
+
+
 def test_the_command(tmp_path, capsys):
     pytest.importorskip("typer")
     pytest.importorskip("matplotlib").use("Agg")

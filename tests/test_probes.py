@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import oracle_probes as oracle
 from nearline import PROTOCOLS, num_threads, probe
@@ -230,6 +231,21 @@ def zeros_in(rows):
         (lambda X, y, Q, t: (X[0], y, Q, t), r"must be an array \(rows, features\)"),
         (lambda X, y, Q, t: (X[:9], y[:9], Q, t), "The smallest k is 10, but there are only 9 rows"),
         (lambda X, y, Q, t: (X, np.where(y == 1, np.nan, y), Q, t), "training rows without a label"),
+        (lambda X, y, Q, t: (X, y, Q, [None, *t[1:]]), "1 test row without a label"),
+        (
+            lambda X, y, Q, t: (X, np.array([np.nan, *map(str, y[1:])], dtype=object), Q, t),
+            "1 training row without a label",
+        ),
+        (lambda X, y, Q, t: (X, y.astype(object) * 1j, Q, t), "training labels are of complex: give strings"),
+        (lambda X, y, Q, t: (X, y.astype("S"), Q, t), "training labels are of bytes: give strings"),
+        (lambda X, y, Q, t: (X, mixed(y), Q, t), "training labels are of int, str: give strings"),
+        (lambda X, y, Q, t: (X, y, Q, mixed(t)), "test labels are of int, str: give strings"),
+        (lambda X, y, Q, t: (X, y + 0.5, Q, t), "the number .*looks like a quantity"),
+        (lambda X, y, Q, t: (X, y, Q, np.where(t == 1, np.inf, t)), "the number inf"),
+        (lambda X, y, Q, t: (X, [[1], [1, 2]], Q, t), "training labels are lists of different lengths"),
+        (lambda X, y, Q, t: ([[1.0], [1.0, 2.0]], y[:2], Q, t), "different numbers of features"),
+        (lambda X, y, Q, t: (csr_array(X), y, Q, t), "training rows are a sparse matrix"),
+        (lambda X, y, Q, t: (X * np.float32(1e30), y, Q, t), "whose squares overflow"),
     ],
 )
 def test_what_cannot_be_probed_gets_a_sentence(change, said):
@@ -237,9 +253,15 @@ def test_what_cannot_be_probed_gets_a_sentence(change, said):
         probe(*change(*embeddings()), "dino")
 
 
+def mixed(labels):
+    return np.array(["a", *labels[1:].tolist()], dtype=object)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        ({"random_state": -1}, "random_state must be a whole number from 0"),
+        ({"random_state": 1.5, "protocol": "mteb"}, "random_state must be a whole number from 0"),
         ({"protocol": "dyno"}, "Did you mean 'dino'"),
         ({"protocol": "dino/7"}, "has version 1 here, not '7'"),
         ({"shots": -1}, "shots must be whole numbers"),
@@ -251,6 +273,13 @@ def test_what_cannot_be_probed_gets_a_sentence(change, said):
 def test_what_cannot_be_asked_gets_a_sentence(options, said):
     with pytest.raises(ValueError, match=said):
         probe(*embeddings(), **options)
+
+
+def test_a_strength_needs_rows_that_are_left_out():
+    X, _, Q, _ = embeddings()
+    for rows in (2, 20):
+        with pytest.raises(ValueError, match="A class has a single training row"):
+            probe(X[:rows], np.arange(rows), Q[:4], [0, 1, 0, 1], "clip")
 
 
 def test_labels_that_training_lacks_are_wrong():

@@ -74,6 +74,13 @@ def check_weights(sample_weight: Any, X: Any) -> Array:
     )
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a value of a column is none: None, NaN, and pandas' NA and NaT, told by name since pandas may be absent."""
+    return type(value).__name__ in ("NoneType", "NAType", "NaTType") or (
+        isinstance(value, (float, np.floating)) and value != value  # NaN alone differs from itself
+    )
+
+
 @contextmanager
 def missing_explained(X: Any) -> Iterator[None]:
     """scikit-learn's refusal of NaN in X meanwhile, with the places, and with what nearline does about them."""

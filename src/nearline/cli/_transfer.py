@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from nearline._records.visible import visible
+from nearline._records.words import many
 from nearline.cli._errors import UsageError, note
 from nearline.cli._sinks import check_ending, check_out, sink
 from nearline.data import DataError
+from nearline.data.embeddings import read_rows
 from nearline.data.records import are_images, check_texts, column, image_rows, read_records
 from nearline.estimators import NeighborsTransfer
 from nearline.neighbors.captions import CAPTION_SIMILARITIES
@@ -18,6 +20,7 @@ from nearline.neighbors.consensus import Consensus
 from nearline.selection.captions import caption_test
 
 WIDTH = 200  # features that texts are brought to
+LARGEST = 1e100  # numbers whose squares can be added
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,12 @@ def run_transfer(
     carried = column(known, payload, train)
     rows = _features(known, asked, train, queries, payload, by, embeddings, random_state)
     note(rows.said)
+    if metric == "cosine":
+        _note_zeros(rows, train, queries)
+    if k < 1:
+        raise UsageError(f"--k must be a whole number of at least 1, got {k}.")
     if k > len(carried):
-        raise UsageError(f"--k is {k}, but {train} has only {len(carried):,} rows: take a smaller one.")
+        raise UsageError(f"--k is {k}, but {train} has only {many(len(carried), 'row')}: take a smaller one.")
     if consensus is not None:
         _check_captions(carried, payload, train)
     check_out(out)
@@ -80,6 +87,15 @@ def run_transfer(
             note(line) if line.strip() else None
 
 
+def _note_zeros(rows: Rows, train: Path, queries: Path) -> None:
+    """Say of what the cosine gives no direction: all rows are as far from it."""
+    for X, path in ((rows.train, train), (rows.queries, queries)):
+        zeros = int((~np.asarray(X).any(axis=1)).sum())
+        if zeros:
+            what = f"{many(zeros, 'row')} of {visible(path)} with nothing but zeros to compare by"
+            note(f"{what}: the cosine tells them from no other row (--metric l2 does)")
+
+
 def _features(
     known: Any,
     asked: Any,
@@ -95,6 +111,18 @@ def _features(
         if given is None or given_queries is None:
             raise UsageError("--embeddings and --query-embeddings belong together: give both.")
         X, Q = _array(given, len(known), train), _array(given_queries, len(asked), queries)
+        if X.shape[1] != Q.shape[1]:
+            raise DataError(
+                f"{given} has {many(X.shape[1], 'feature')} and {given_queries} {Q.shape[1]:,}",
+                "give embeddings of one model",
+            )
+        for file, one in ((given, X), (given_queries, Q)):
+            finite = np.isfinite(one).all(axis=1)
+            if not finite.all():
+                raise DataError(
+                    f"Row {int(finite.argmin()) + 1:,} of {file} has NaN or infinite values",
+                    "leave such rows out",
+                )
         return Rows(X, Q, f"by the embeddings of {given.name} and {given_queries.name}")
     if by is None:
         return _numbers(known, asked, train, queries, payload)
@@ -112,7 +140,12 @@ def _texts(texts: list[str], queries: list[str], random_state: int) -> tuple[Any
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     words = TfidfVectorizer(sublinear_tf=True, ngram_range=(1, 2), min_df=2 if len(texts) > 100 else 1)
-    T, Q = words.fit_transform(texts), words.transform(queries)
+    try:
+        T, Q = words.fit_transform(texts), words.transform(queries)
+    except ValueError as error:  # of texts without a word of two letters
+        raise DataError(
+            "The texts have no words to compare them by", "name another column by --by"
+        ) from error
     if min(T.shape) > WIDTH:
         reduce = TruncatedSVD(WIDTH, random_state=random_state).fit(T)
         return reduce.transform(T), reduce.transform(Q)
@@ -128,26 +161,35 @@ def _numbers(known: Any, asked: Any, train: Path, queries: Path, payload: str) -
     lacking = [name for name in names if name not in asked.columns]
     if lacking:
         raise DataError(f"{queries} has no column {lacking[0]!r}, by which neighbors are looked for.")
-    X, Q = (frame.select(names).to_numpy().astype(np.float64) for frame in (known, asked))
+    X, Q = _check_numbers(known, names, train), _check_numbers(asked, names, queries)
     center, scale = X.mean(axis=0), X.std(axis=0)
     scale[scale == 0] = 1.0
-    return Rows(
-        (X - center) / scale, (Q - center) / scale, f"by {len(names)} columns of numbers, standardized"
-    )
+    said = f"by {many(len(names), 'column')} of numbers, standardized"
+    return Rows((X - center) / scale, (Q - center) / scale, said)
+
+
+def _check_numbers(frame: Any, names: list[str], path: Path) -> Any:
+    """Columns (n, D), all of them finite numbers."""
+    for name in names:
+        if not frame[name].dtype.is_numeric():
+            raise DataError(
+                f"Column {name!r} of {path} has no numbers", "give the same columns in both files"
+            )
+        values = frame[name].cast(float).to_numpy()
+        strange = ~(np.abs(values) < LARGEST)
+        if strange.any():
+            raise DataError(
+                f"{many(int(strange.sum()), 'row')} of {path} with no number in {name!r}, or one beyond {LARGEST:.0e} (the "
+                f"first is row {int(strange.argmax()) + 1:,})",
+                "fill them in or leave them out",
+            )
+    return frame.select(names).to_numpy().astype(np.float64)
 
 
 def _array(file: Path, n: int, of: Path) -> Any:
     if file.suffix.lower() != ".npy":
         raise UsageError(f"Embeddings are .npy files, got {file}.")
-    try:
-        X = np.load(file, allow_pickle=False, mmap_mode="r")
-    except (OSError, ValueError) as error:
-        raise DataError(f"{file} cannot be read as an array ({error}).") from error
-    if X.ndim != 2 or len(X) != n:
-        raise DataError(
-            f"{file} has shape {X.shape}, and {of} has {n:,} rows: give one embedding for each row."
-        )
-    return X
+    return read_rows(file, n, of)
 
 
 def _check_captions(carried: list[Any], payload: str, path: Path) -> None:

@@ -139,6 +139,12 @@ def brought(labels: Any, rows: int, path: Path) -> tuple[Array, Array, str | Non
         values = np.array(
             [line.strip().strip('"') for line in (lines[:-1] if not lines[-1] else lines)], dtype=str
         )
+    if values.dtype.kind == "S":  # bytes, as text
+        values = np.char.decode(values, "utf-8", "replace")
+    if values.ndim > 1:
+        raise DataError(
+            f"{name or 'labels'} has shape {values.shape}", f"give one label for each row, shape ({rows},)"
+        )
     if values.ndim != 1 or len(values) != rows:
         raise DataError(
             f"{name or 'labels'} has {many(len(values) if values.ndim else 0, 'label')} and {path} has {many(rows, 'row')}",

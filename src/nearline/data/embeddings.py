@@ -54,10 +54,25 @@ def read_embeddings(
     return _of_table(path, target, labels)
 
 
+def read_rows(path: Path, rows: int, of: Path) -> Array:
+    """Embeddings (rows, D) of an .npy file, mapped from disk, one for each row of the file ``of``."""
+    with sound(path):
+        X = loaded(path, mapped=True)
+    if X.dtype.kind not in "fiub":
+        raise DataError(f"{path} has values of type {X.dtype}", "give numbers")
+    if X.ndim != 2 or len(X) != rows or not X.shape[1]:
+        raise DataError(
+            f"{path} has shape {X.shape}, and {of} has {many(rows, 'row')}: give one embedding for each row."
+        )
+    return X
+
+
 def _of_archive(path: Path, part: str, target: str | None, labels: Any) -> Embedded:
     mapped = mapped_members(path)
     arrays, matrix = unpacked(path) if mapped is None else (mapped, None)
-    if matrix is not None or not arrays:
+    if matrix is None and not arrays:
+        raise DataError(f"{path} holds no array", "save embeddings with np.savez(file, X=..., y=...)")
+    if matrix is not None:
         raise DataError(
             f"{path} holds a sparse matrix", "give dense embeddings, saved with np.savez(file, X=..., y=...)"
         )
@@ -108,6 +123,7 @@ def _of_lists(path: Path, target: str | None, labels: Any) -> Embedded:
         )
     columns = [wide[0], *([] if column is None else [column])]
     frame = attempted(path, lambda pl: pl.read_parquet(path, columns=columns, glob=False))
+    _check_lists(frame[wide[0]], path)
     lengths = frame[wide[0]].list.len() if isinstance(types[wide[0]], pl.List) else None
     if lengths is not None and lengths.n_unique() != 1:
         raise DataError(
@@ -115,7 +131,12 @@ def _of_lists(path: Path, target: str | None, labels: Any) -> Embedded:
             "give embeddings of one length",
         )
     width = int(lengths[0]) if lengths is not None else types[wide[0]].shape[0]
-    X = frame[wide[0]].explode().to_numpy().reshape(len(frame), width)
+    values = frame[wide[0]].explode()
+    X = (
+        (values.cast(pl.Float64) if values.dtype.is_decimal() else values)
+        .to_numpy()
+        .reshape(len(frame), width)
+    )
     y = None if column is None or labels is not None else frame[column].to_numpy()
     return _with_labels(
         X,
@@ -124,6 +145,19 @@ def _of_lists(path: Path, target: str | None, labels: Any) -> Embedded:
         labels,
         f"rows are lists in {wide[0]!r}" + (f", labels {column!r}" if y is not None else ""),
     )
+
+
+def _check_lists(lists: Any, path: Path) -> None:
+    """Refuse no rows, and rows without a list."""
+    if not len(lists):
+        raise DataError(f"{path} has no rows", "give embeddings")
+    missing = lists.is_null()
+    if missing.any():
+        raise DataError(
+            f"{many(int(missing.sum()), 'row')} of {path} without a list in {lists.name!r} (the first is row "
+            f"{int(missing.arg_max()) + 1:,}, counted from 1)",
+            "leave them out",
+        )
 
 
 def _of_table(path: Path, target: str | None, labels: Any) -> Embedded:

@@ -35,6 +35,8 @@ def read_records(path: str | Path, **options: Any) -> Any:
 
 def column(frame: Any, name: str, path: Path) -> list[Any]:
     """A column's values."""
+    if not frame.columns:
+        raise DataError(f"{path} has no rows", "give a line for each")
     if name not in frame.columns:
         raise DataError(
             f"{path} has no column {name!r}.{did_you_mean(name, frame.columns)} It has "

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from nearline._arrays.design import Array, contiguous
+from nearline._arrays.design import Array, contiguous, is_sparse
+from nearline._arrays.validation import is_missing
 from nearline._parallel.tiles import slices
 from nearline._records.words import many, worded
 from nearline.estimators.base import encoded
@@ -50,6 +51,7 @@ def as_case(
     """The rows and labels of a probe, and what is to be said of them. ``directions``: rows of zeros have none."""
     X, y = _rows(X, "training"), _labels(y, "training")
     Q, y_test = _rows(X_test, "test"), _labels(y_test, "test")
+    _check_seed(random_state)
     for rows, labels, what in ((X, y, "training"), (Q, y_test, "test")):
         if len(rows) != len(labels):
             raise ValueError(
@@ -75,7 +77,11 @@ def as_case(
 
 def _rows(X: Any, what: str) -> Array:
     """Rows (n, D) in float32 or float64; those of float16 become float32, mapped ones stay on disk."""
-    X = np.asarray(X)
+    if is_sparse(X):
+        raise ValueError(
+            f"The {what} rows are a sparse matrix: a probe takes dense embeddings (rows.toarray())."
+        )
+    X = _array(X, f"The {what} rows have different numbers of features: give embeddings of one model.")
     if X.ndim != 2 or X.dtype.kind not in "fiub" or 0 in X.shape:
         raise ValueError(
             f"The {what} rows must be an array (rows, features) of numbers, got shape {X.shape} and type {X.dtype}."
@@ -86,16 +92,55 @@ def _rows(X: Any, what: str) -> Array:
 
 
 def _labels(y: Any, what: str) -> Array:
-    y = np.asarray(y)
+    """Labels (n,) of one kind: strings, whole numbers or truth values."""
+    y = _array(y, f"The {what} labels are lists of different lengths: give one label for each row.")
     if y.ndim != 1:
         raise ValueError(f"The {what} labels must be one for each row (n,), got shape {y.shape}.")
-    missing = np.isnan(y) if y.dtype.kind == "f" else np.array([label is None for label in y.tolist()])
+    values = y.tolist()
+    missing = np.array([is_missing(label) for label in values], dtype=bool)
     if missing.any():
         raise ValueError(
             f"{many(int(missing.sum()), f'{what} row')} without a label (the first is row {int(missing.argmax()) + 1:,}, "
             "counted from 1): leave them out."
         )
+    kinds = {_kind(label) for label in values}
+    if len(kinds) > 1 or None in kinds:
+        names = ", ".join(sorted({type(label).__name__ for label in values}))
+        raise ValueError(
+            f"The {what} labels are of {names}: give strings, whole numbers or truth values, all of one kind."
+        )
+    y = np.array(values, dtype=kinds.pop()) if y.dtype.kind == "O" else y
+    strange = [label for label in values if not label.is_integer()][:1] if y.dtype.kind == "f" else []
+    if strange:
+        raise ValueError(
+            f"The {what} labels have the number {strange[0]!r}, which looks like a quantity: a probe calls classes, so give "
+            "strings or whole numbers."
+        )
     return y
+
+
+def _kind(label: Any) -> type | None:
+    """What a label is, of the kinds that make classes."""
+    kinds: tuple[tuple[type, Any], ...] = (
+        (str, str), (bool, (bool, np.bool_)), (int, (int, np.integer)), (float, (float, np.floating)),
+    )  # fmt: skip
+    return next((kind for kind, types in kinds if isinstance(label, types)), None)
+
+
+def _array(values: Any, ragged: str) -> Array:
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # lists of different lengths
+        raise ValueError(ragged) from error
+
+
+def _check_seed(random_state: Any) -> None:
+    whole = isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool)
+    if not whole or not 0 <= random_state < 2**32:
+        raise ValueError(
+            f"{worded('random_state', '--random-state')} must be a whole number from 0 to 2^32 - 1, got {random_state!r}: "
+            "figures are the same for the same one."
+        )
 
 
 def _check_values(X: Array, what: str, *, directions: bool) -> None:
@@ -107,6 +152,11 @@ def _check_values(X: Array, what: str, *, directions: bool) -> None:
                 f"The {what} rows have NaN or infinite values, first in row {row + 1:,} (counted from 1): "
                 "leave such rows out."
             )
+    largest = max(float(np.abs(X[part]).max()) for part in slices(len(X), TILE))
+    if largest * np.sqrt(X.size) > np.sqrt(np.finfo(X.dtype).max):
+        raise ValueError(
+            f"The {what} rows have values up to {largest:.1e}, whose squares overflow: divide the embeddings by the largest."
+        )
     if directions:
         zero = np.concatenate([~X[part].any(axis=1) for part in slices(len(X), TILE)])
         if zero.any():

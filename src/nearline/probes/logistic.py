@@ -57,6 +57,12 @@ class Choice(ABC):
         """The strength C, and the accuracy that it was chosen by."""
 
 
+SINGLE = (
+    "A class has a single training row, and a strength is chosen on rows left out: give at least 2 rows of each class, or a "
+    "protocol that chooses nothing (mteb, big_vision, dino)."
+)
+
+
 @dataclass(frozen=True)
 class Fixed(Choice):
     """The first strength, whatever the rows are."""
@@ -77,6 +83,8 @@ class HeldOut(Choice):
     halving: int = 1  # distance, in strengths, of the first ones tried
 
     def __call__(self, strengths: tuple[float, ...], case: Case) -> tuple[float, float | None]:
+        if np.bincount(case.codes).max() < 2 or round(self.share * len(case.X)) < 1:
+            raise ValueError(SINGLE)
         kept, out = Division("stratified", case.random_state).holdout(case.codes, None, self.share)
         fits, X_out, codes_out = Fits(case.X[kept], case.codes[kept]), case.X[out], case.codes[out]
 
@@ -113,10 +121,7 @@ class Folds(Choice):
     def __call__(self, strengths: tuple[float, ...], case: Case) -> tuple[float, float | None]:
         n, fewest = len(case.X), int(np.bincount(case.codes).min())
         if fewest < 2:
-            raise ValueError(
-                "A class has a single training row, and a strength is chosen on rows left out: give at least 2 rows of each "
-                "class, or a protocol that chooses nothing (mteb, big_vision, dino)."
-            )
+            raise ValueError(SINGLE)
         model = LogisticRegression(tol=TOL)
         scores = path_scores(
             model, case.X, case.codes, [1.0 / (C * n) for C in strengths],

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
 from nearline._arrays.design import Array, admitted
+from nearline._arrays.validation import is_missing
 from nearline.representations import distinct_strings
 
 BLANKS = ("", "?")  # what files write for a missing value
@@ -161,10 +162,7 @@ def _without_missing(raw: Array, seen: list[Any]) -> tuple[Array, list[Any]]:
 def _is_missing(value: Any) -> bool:
     if isinstance(value, str):
         return value.strip() in BLANKS
-    # None, pandas' NA and NaT, told by name since pandas may be absent; NaN alone differs from itself.
-    return type(value).__name__ in ("NoneType", "NAType", "NaTType") or (
-        isinstance(value, (float, np.floating)) and value != value
-    )
+    return is_missing(value)
 
 
 def _as_numbers(levels: list[Any]) -> Array | None:

@@ -37,6 +37,8 @@ class Interval:
 
     def bounds(self, digits: int = 4) -> str:
         """Both ends, "0.7100 to 0.8600", with as many more digits as it takes to tell them apart."""
+        if not self.defined:
+            return "no interval"
         while digits < 15 and f"{self.low:.{digits}f}" == f"{self.high:.{digits}f}":
             digits += 1
         return f"{self.low:.{digits}f} to {self.high:.{digits}f}"
