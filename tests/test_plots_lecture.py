@@ -239,4 +239,4 @@ def test_the_command_line_takes_what_a_slide_says(tmp_path, capsys):
     assert run(["plot", "losses", "--k", "3", "--out", str(out)]) != 0
     assert "has no --k" in capsys.readouterr().err
     assert run(["plot", "regions", *common, "--k", "0"]) != 0
-    assert "n_neighbors" in capsys.readouterr().err
+    assert "--k must be a whole number >= 1, got '0'." in capsys.readouterr().err
