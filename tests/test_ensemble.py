@@ -5,6 +5,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import accuracy_score, log_loss
 
@@ -12,7 +15,7 @@ from nearline import ParameterError, Split, TryThemAll, load, save
 from nearline.cli._run import run
 from nearline.explain import reasons
 from nearline.selection.ensemble import Ensemble
-from nearline.selection.ensembling import ROUNDS, greedy
+from nearline.selection.greedy import ROUNDS, greedy
 
 FEW = ("logistic, L2", "k-NN, L2", "naive Bayes, Gaussian", "linear discriminant", "SVM, hinge")
 OPTIONS = {"preset": "quick", "include": FEW, "progress": "silent", "beside": "ensemble", "folds": 3}
@@ -43,12 +46,26 @@ def fitted_on_folds(contest, entry):
         yield model, rows[test], y[test]
 
 
-def test_weights_are_shares_of_candidates_with_probabilities(contest):
+def test_weights_are_shares_and_scores_have_a_temperature(contest):
     members = ensemble_of(contest).members
     assert len(members) >= 2
     assert sum(one.weight for one in members) == pytest.approx(1)
-    assert all(hasattr(contest.estimator(one.entry), "predict_proba") for one in members)
-    assert "SVM, hinge" in contest.leaderboard_.together.split("left out: ")[1]
+    for one in members:
+        assert (one.temperature is None) == hasattr(contest.estimator(one.entry), "predict_proba")
+    assert "left out" not in contest.leaderboard_.together
+
+
+def test_what_has_neither_probabilities_nor_scores_is_left_out():
+    class Labels(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X):
+            return self.classes_[(X[:, 0] > 0).astype(int)]
+
+    contest = TryThemAll(**OPTIONS | {"own": {"labels": Labels()}, "include": (*FEW, "labels")}).fit(*mixed())
+    assert "left out: labels." in contest.leaderboard_.together
 
 
 def test_a_fold_is_judged_by_weights_of_the_other_folds(contest):
@@ -57,10 +74,11 @@ def test_a_fold_is_judged_by_weights_of_the_other_folds(contest):
     pool = _pool(contest)
     said = [list(fitted_on_folds(contest, entry)) for entry in pool]
     truth = [y for _, _, y in said[0]]
-    P = [np.stack([one[f][0].predict_proba(one[f][1]) for one in said]) for f in range(3)]
     classes = contest.classes_
     for f in range(3):
         others = [g for g in range(3) if g != f]
+        each = [_probabilities(one, others, classes) for one in said]
+        P = [np.stack([one[g] for one in each]) for g in range(3)]
         counts = _slow_greedy(
             np.concatenate([P[g] for g in others], axis=1),
             np.concatenate([truth[g] for g in others]),
@@ -71,9 +89,21 @@ def test_a_fold_is_judged_by_weights_of_the_other_folds(contest):
         assert ensemble_of(contest).scores["accuracy"][f] == pytest.approx(score), board.together
 
 
+def _probabilities(folds, others, classes):
+    """Of a candidate on each fold; where it has none, by the temperature of the smallest log-loss on the other folds."""
+    if hasattr(folds[0][0], "predict_proba"):
+        return [model.predict_proba(rows) for model, rows, _ in folds]
+    scores = [model.decision_function(rows) for model, rows, _ in folds]
+    F = np.concatenate([scores[g] for g in others])
+    sign = np.where(np.concatenate([folds[g][2] for g in others]) == classes[1], 1, -1)
+    loss = lambda log_T: np.logaddexp(0, -sign * F / np.exp(log_T)).mean()  # noqa: E731
+    T = np.exp(minimize_scalar(loss, bounds=(-5, 5), method="bounded", options={"xatol": 1e-10}).x)
+    return [np.column_stack([expit(-f / T), expit(f / T)]) for f in scores]
+
+
 def _pool(contest):
     """At most two of a family here, since there is one representation; the best of each family first."""
-    rows = [e for e in contest.leaderboard_ if not e.members and e.family not in ("SVM, hinge", "majority")]
+    rows = [e for e in contest.leaderboard_ if not e.members and e.family != "majority"]
     by_family = {}
     for entry in rows:
         by_family.setdefault(entry.family, []).append(entry)
@@ -118,7 +148,12 @@ def test_where_it_wins_it_is_a_model_like_any_other(contest, tmp_path):
     X, y = mixed()
     entry = ensemble_of(contest)
     model = contest.estimator(entry).fit(X, y)
-    P = sum(one.weight * contest.estimator(one.entry).fit(X, y).predict_proba(X) for one in entry.members)
+    P = 0.0
+    for one in entry.members:
+        alone = contest.estimator(one.entry).fit(X, y)
+        own = one.temperature is None
+        P1 = alone.predict_proba(X)[:, 1] if own else expit(alone.decision_function(X) / one.temperature)
+        P += one.weight * np.column_stack([1 - P1, P1])
     np.testing.assert_allclose(model.predict_proba(X), P, rtol=1e-12)
     assert (model.predict(X) == model.classes_[model.predict_proba(X).argmax(axis=1)]).all()
     opinions = model.explain(X[:3])
@@ -207,7 +242,7 @@ def test_it_is_off_where_it_was_not_asked_for_and_says_why_there_is_none():
     X, y = mixed()
     assert TryThemAll(**OPTIONS | {"beside": "auto"}).fit(X, y).leaderboard_.together == ""
     alone = TryThemAll(**OPTIONS | {"include": "SVM, hinge"}).fit(X, y)
-    assert alone.leaderboard_.together.startswith("no ensemble: fewer than two candidates with probabilities")
+    assert alone.leaderboard_.together.startswith("no ensemble:")
     with pytest.raises(ParameterError, match="ensemble"):
         TryThemAll(beside="nothing").fit(X, y)
 

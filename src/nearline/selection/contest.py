@@ -95,7 +95,7 @@ class Contest:
             finally:
                 self._data.forget()
                 for unit in self.units:
-                    unit.forget_probabilities([])
+                    unit.forget_opinions([])
 
     def _run_all(self, waiting: list[Unit], total: int | None) -> None:
         """Unit after unit; those that ran leave the list. ``total``: of all units, where others are to come."""

@@ -11,10 +11,11 @@ from nearline._arrays.design import Array
 from nearline._arrays.validation import check_weights
 from nearline._parallel.stopping import checkpoint
 from nearline._records.explanation import Explanation
-from nearline._records.kept import Instance, ListOf, Real, Word, is_complete, kept, require
+from nearline._records.kept import Instance, ListOf, OrNone, Real, Word, is_complete, kept, require
 from nearline._records.visible import visible
 from nearline.estimators.base import Classifier, encoded
 from nearline.predictions import log_of, spread
+from nearline.selection.calibrators import TemperatureScaling
 
 
 @dataclass(frozen=True)
@@ -54,18 +55,21 @@ def _fits_together(model: "Ensemble") -> None:
     sizes = {len(model.estimators), len(model.weights), len(model.names), len(model.models_)}
     require(len(sizes) == 1 and len(model.models_) > 0, "An ensemble has other weights than models")
     require(sum(model.weights) > 0, "The weights of an ensemble are all zero")
-    for one in model.models_:
+    require(len(model.scaled) == len(model.models_), "An ensemble has other temperatures than models")
+    for one, temperature in zip(model.models_, model.scaled, strict=True):
         require(is_complete(one), "A model of an ensemble is not fitted")
         known = getattr(one, "classes_", np.empty(0))
         require(len(known) > 0 and np.isin(known, model.classes_).all(),
                 "A model of an ensemble has other classes")  # fmt: skip
-        require(callable(getattr(one, "predict_proba", None)), "A model of an ensemble has no probabilities")
+        method = "predict_proba" if temperature is None else "decision_function"
+        require(callable(getattr(one, method, None)), "A model of an ensemble has no probabilities")
 
 
 @kept(
     estimators=ListOf(Instance(BaseEstimator)),
     weights=ListOf(Real(0.0)),
     names=ListOf(Word()),
+    temperatures=OrNone(ListOf(OrNone(Real(above=0.0)))),
     models_=ListOf(Instance(BaseEstimator)),
     links=_fits_together,
 )
@@ -74,9 +78,11 @@ class Ensemble(Classifier):
 
     Parameters
     ----------
-    estimators : classifiers with probabilities, each fitted to all rows.
+    estimators : classifiers with probabilities, or with scores and a temperature, each fitted to all rows.
     weights : one for each of them, >= 0.
     names : what they are called where the ensemble explains itself.
+    temperatures : None, or for each None or the T that makes its scores probabilities, softmax(scores / T), of two classes
+        sigmoid(score / T).
 
     Attributes
     ----------
@@ -93,10 +99,17 @@ class Ensemble(Classifier):
     (True, 2)
     """
 
-    def __init__(self, estimators: list[Any], weights: list[float], names: list[str]) -> None:
+    def __init__(
+        self,
+        estimators: list[Any],
+        weights: list[float],
+        names: list[str],
+        temperatures: list[float | None] | None = None,
+    ) -> None:
         self.estimators = estimators
         self.weights = weights
         self.names = names
+        self.temperatures = temperatures
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -138,13 +151,20 @@ class Ensemble(Classifier):
         check_is_fitted(self)
         n_classes = len(self.classes_)
         return [
-            spread(
-                np.asarray(one.predict_proba(X), dtype=np.float64),
-                np.searchsorted(self.classes_, one.classes_),
-                n_classes,
-            )
-            for one in self.models_
+            spread(_probabilities(one, T, X), np.searchsorted(self.classes_, one.classes_), n_classes)
+            for one, T in zip(self.models_, self.scaled, strict=True)
         ]
+
+    @property
+    def scaled(self) -> list[float | None]:
+        """The temperature of each model."""
+        return [None] * len(self.estimators) if self.temperatures is None else self.temperatures
+
+
+def _probabilities(model: Any, temperature: float | None, X: Any) -> Array:
+    if temperature is None:
+        return np.asarray(model.predict_proba(X), dtype=np.float64)
+    return TemperatureScaling(temperature).probabilities(model.decision_function(X))
 
 
 def mean_of(each: Any, weights: Any) -> Array:

@@ -55,6 +55,7 @@ class Member:
 
     entry: Entry
     weight: float
+    temperature: float | None = None  # by which its scores are made into probabilities; None: it has its own
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from nearline.selection.budget import Budget
 from nearline.selection.comparison import added_by_rows
 from nearline.selection.contributions import contributions_of, correct
 from nearline.selection.deciding import Deciding, without_class_weight
-from nearline.selection.ensembling import kept_of, kept_probabilities, may_keep
+from nearline.selection.ensembling import kept_of, kept_opinion, may_keep
 from nearline.selection.families import Fold, Outcome
 from nearline.selection.fold_data import FoldData, TrainingRows, fitting_weights
 from nearline.selection.journal import Journal
@@ -92,7 +92,7 @@ class Runner:
                         self._run_candidates(Piece(unit, piece, said), doing, whole)
             finally:  # also of those that finished before the time was over
                 self.rules.deciding.settle(unit, first, self.rows, self.rules.scorers)
-                unit.forget_probabilities(kept_of(unit, self.rules.scorers[0].sign))
+                unit.forget_opinions(kept_of(unit, self.rules.scorers[0].sign))
         for message in _messages(said):
             for notes in unit.notes[first:]:
                 notes[message] = None
@@ -143,24 +143,19 @@ class Runner:
         for number, outcome in self._outcomes(unit, fold, numbers):
             scored[number] = self.scored(f, outcome)
             unit.take(f, number, scored[number])
-            P = kept_probabilities(outcome.predictions) if keep else None
-            if P is not None:
-                unit.probabilities[f][number] = P
+            if keep:
+                unit.opinions[f][number] = kept_opinion(outcome.predictions)
             checkpoint()
         self.rules.journal.keep(unit, f, numbers, scored, _messages(piece.said))
 
     def remember(self, unit: Unit, f: int, numbers: list[int]) -> None:
-        """Probabilities of candidates that a journal knew on fold f: they are run again as they ran, to the same bits."""
+        """What candidates said that a journal knew on fold f: they are run again as they ran, to the same bits."""
         fold = self.data.fold(unit.representation, f)
         asked = [list(piece) for piece in unit.pieces if set(piece) & set(numbers)]
         for piece in asked if unit.family.warm else [sorted(numbers)]:
             for number, outcome in self._outcomes(unit, fold, piece):
                 if number in numbers:
-                    P = kept_probabilities(outcome.predictions)
-                    nothing = np.full(
-                        (len(self.rows.folds[f][1]), len(self.rows.classes)), np.nan, np.float32
-                    )
-                    unit.probabilities[f][number] = nothing if P is None else P
+                    unit.opinions[f][number] = kept_opinion(outcome.predictions)
 
     def _outcomes(self, unit: Unit, fold: Fold, numbers: list[int]) -> Iterator[tuple[int, Outcome]]:
         """Of candidates by their numbers; those of other class weights are other paths."""

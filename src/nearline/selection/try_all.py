@@ -277,7 +277,10 @@ class TryThemAll(
         if entry.members:
             models = [self.estimator(replace(one.entry, rule=None)) for one in entry.members]
             called = [f"{one.entry} on {one.entry.representation}" for one in entry.members]
-            together = Ensemble(models, [one.weight for one in entry.members], called)
+            weights, temperatures = zip(
+                *((one.weight, one.temperature) for one in entry.members), strict=True
+            )
+            together = Ensemble(models, [*weights], called, [*temperatures])
             return Chain(AsTheyCame().chained(together), rule=entry.rule)
         family = {family.name: family for family in self._families()}[entry.family]
         parameters = dict(entry.parameters)

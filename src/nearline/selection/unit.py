@@ -44,9 +44,9 @@ class Unit:
     ranked_by: dict[int, str] = field(default_factory=dict)
     rules: dict[int, Rule] = field(default_factory=dict)  # of candidates whose labels are not the model's own
     pieces: list[range] = field(default_factory=list)  # candidates that ran together
-    probabilities: list[dict[int, Array]] = field(
+    opinions: list[dict[int, Array]] = field(
         init=False
-    )  # per fold and candidate, of those that an ensemble may be of
+    )  # per fold and candidate, of those that an ensemble may be of: probabilities, or scores for lack of them
 
     def __post_init__(self) -> None:
         n_scorers, n_folds = len(self.scorers), len(self.tests)
@@ -55,7 +55,7 @@ class Unit:
         self.correct = [np.empty((0, -(-len(test) // 8)), np.uint8) for test in self.tests]
         self.added = [{} for _ in self.tests]
         self.rankings = [{} for _ in self.tests]
-        self.probabilities = [{} for _ in self.tests]
+        self.opinions = [{} for _ in self.tests]
 
     def grow(self, grid: list[dict[str, Any]]) -> None:
         """Room for further candidates."""
@@ -88,10 +88,10 @@ class Unit:
             self.notes[number][found.note] = None
         self.done[number, f] = True
 
-    def forget_probabilities(self, but: list[int]) -> None:
+    def forget_opinions(self, but: list[int]) -> None:
         """Of all candidates but a few."""
-        self.probabilities = [
-            {number: P for number, P in fold.items() if number in but} for fold in self.probabilities
+        self.opinions = [
+            {number: said for number, said in fold.items() if number in but} for fold in self.opinions
         ]
 
     def finished(self) -> list[int]:
