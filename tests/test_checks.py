@@ -89,8 +89,7 @@ def test_penguins_have_no_findings():
     with files("palmerpenguins").joinpath("data/penguins.csv").open() as file:
         table = pd.read_csv(file)
     rows, labels = table.drop(columns=["species", "year"]), table["species"]
-    (found,) = check(rows, labels)
-    assert (found.name, found.severity) == ("row-order", "note")  # the file is sorted by species
+    assert check(rows, labels) == []  # the file is sorted by species, which random folds need not fear
     order = np.random.default_rng(0).permutation(len(labels))
     assert check(rows.iloc[order], labels.iloc[order]) == []
 

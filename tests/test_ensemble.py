@@ -1,5 +1,11 @@
 """The ensemble: weights chosen on rows left out, a row of its own that is judged on other folds, a model like any other."""
 
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import perf_counter
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -198,6 +204,85 @@ def test_with_other_rules(options):
     assert np.isfinite(contest.leaderboard_.mean(entry))
     assert set(contest.estimator(entry).fit(X, y).predict(X)) <= {"no", "yes"}
     assert contest.open_test().n_rows > 0
+
+
+def test_where_memory_does_not_hold_it_the_best_single_candidate_is_fitted(monkeypatch):
+    def exhausted(self, X, y, sample_weight=None):
+        raise MemoryError("all is gone")
+
+    def together(board, choose):
+        return next(entry for entry in board if entry.members)
+
+    monkeypatch.setattr(Ensemble, "fit", exhausted)
+    monkeypatch.setattr("nearline.selection.try_all.chosen_of", together)  # whether or not it is the best
+    contest = TryThemAll(**OPTIONS).fit(*mixed())
+    assert contest.chosen_ is next(entry for entry in contest.leaderboard_ if not entry.members)
+    (found,) = [one for one in contest.findings_ if one.name == "memory"]
+    assert (found.severity, str(contest.chosen_) in found.message) == ("warning", True)
+    assert contest.open_test().scores["accuracy"] > 0.5
+
+
+def test_every_second_is_charged_once_with_it():
+    start = perf_counter()
+    account = TryThemAll(**OPTIONS).fit(*mixed()).leaderboard_.account
+    assert account.spent["ensemble"] > 0
+    assert 0 < account.total <= perf_counter() - start
+    assert sum(one["seconds"] for one in account.records()) == pytest.approx(account.total)
+
+
+@pytest.mark.parametrize("kind", ["table", "texts"])
+def test_killed_while_it_is_made_and_gone_on_with_to_the_same_bits(kind, tmp_path):
+    """SIGKILL when the journal is full and the ensemble is about to be made, and in the middle of the candidates."""
+    whole = _contest_of(kind, None)
+    for place in ("Contest.joined", "Paths.outcomes"):
+        path = tmp_path / place
+        code = KILLED.format(folder=str(Path(__file__).parent), place=place, kind=kind, path=str(path))
+        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
+        assert path.stat().st_size > 0
+        again = _contest_of(kind, path)
+        assert again.leaderboard_.together == whole.leaderboard_.together
+        assert str(again.chosen_) == str(whole.chosen_)
+        for one, other in zip(again.leaderboard_, whole.leaderboard_, strict=True):
+            assert str(one) == str(other)
+            np.testing.assert_array_equal(one.scores["log-loss"], other.scores["log-loss"])
+        rows = whole.training_part()[0]
+        np.testing.assert_array_equal(again.model_.predict_proba(rows), whole.model_.predict_proba(rows))
+
+
+KILLED = """
+import os, signal, sys
+sys.path.insert(0, {folder!r})
+import test_ensemble
+from nearline.selection.contest import Contest
+from nearline.selection.families.paths import Path as Paths
+calls = []
+def killed(self, *rest):
+    calls.append(1)
+    if len(calls) == times:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return own(self, *rest)
+owner, name = {place!r}.split(".")
+owner = {{"Contest": Contest, "Paths": Paths}}[owner]
+own, times = getattr(owner, name), 1 if owner is Contest else 2
+setattr(owner, name, killed)
+test_ensemble._contest_of({kind!r}, {path!r})
+"""
+
+
+def _contest_of(kind, path):
+    if kind == "table":
+        X, y = mixed()
+        X = pd.DataFrame(X, columns=list("abcd")).assign(e=np.where(X[:, 3] > 0, "up", "down"))
+    else:
+        rng = np.random.default_rng(0)
+        words = np.array(["good", "fine", "bad", "poor", "day", "year", "plot", "end"])
+        y = rng.integers(0, 2, 90)
+        X = [" ".join([*rng.choice(words[2 * one : 2 * one + 6], 4), f"n{i}"]) for i, one in enumerate(y)]
+    options = OPTIONS | {
+        "include": ("logistic, L2", "k-NN", "SVM, hinge", "naive Bayes"),
+        "scoring": "log-loss",
+    }
+    return TryThemAll(**options, journal=path).fit(X, y)
 
 
 def test_groups_weights_and_three_classes():

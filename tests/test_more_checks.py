@@ -59,13 +59,20 @@ def test_values_that_repeat_and_twins_of_other_classes_are_no_near_duplicates():
     assert not named("near-duplicates", X, y)
 
 
-def test_rows_sorted_by_class_are_said_and_are_a_warning_in_time():
+def test_rows_sorted_by_class_are_a_warning_where_they_are_divided_by_number():
     X, y = honest()
     order = np.argsort(y, kind="stable")
-    (found,) = named("row-order", X[order], y[order])
-    assert (found.severity, "sorted by class" in found.message) == ("note", True)
-    (found,) = named("row-order", X[order], y[order], split="time")
-    assert found.severity == "warning"
+    X, y = X[order], y[order]
+    assert not named("row-order", X, y)
+    rows = np.arange(len(y))
+    runs, drawn = np.array_split(rows, 4), np.array_split(np.random.default_rng(0).permutation(rows), 4)
+    for folds, alarmed in ((runs, True), (drawn, False), (rows[:, None], False)):
+        pairs = [(np.setdiff1d(rows, test), test) for test in folds]
+        assert bool(named("row-order", X, y, folds=pairs)) == alarmed
+    (found,) = named("row-order", X, y, folds=[(np.setdiff1d(rows, test), test) for test in runs])
+    assert (found.severity, "runs of rows" in found.message) == ("warning", True)
+    (found,) = named("row-order", X, y, split="time")
+    assert (found.severity, "sorted by class" in found.message) == ("warning", True)
 
 
 def test_row_numbers_that_tell_the_class_and_columns_that_drift():

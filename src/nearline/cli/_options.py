@@ -92,7 +92,7 @@ Ensembled = Annotated[
     bool | None,
     typer.Option(
         "--ensemble/--no-ensemble",
-        help="the candidates' weighted mean as a further candidate (default: unless quick)",
+        help="the candidates' weighted mean as a further candidate (default: no)",
         show_default=False,
     ),
 ]

@@ -125,7 +125,7 @@ BESIDE = ("reference", "ensemble")  # what runs beside the families of a contest
 def beside_of(beside: Any, preset: str) -> tuple[str, ...]:
     """What runs beside the families."""
     if beside == "auto":
-        return () if preset == "quick" else BESIDE
+        return () if preset == "quick" else BESIDE[:1]  # an ensemble has not been shown to help
     names = () if beside is None else (beside,) if isinstance(beside, str) else tuple(beside)
     for name in names:
         check_choice("beside", name, ("auto", None, *BESIDE))

@@ -50,16 +50,33 @@ class Finish:
             return self.final.of(self.estimator(entry), self.part, hurried=hurried)
 
         try:
-            if interrupted:
-                found = fit_after_interrupt(fit, chosen)
-            else:
-                found = last_fit(fit, chosen, self._others(chosen, hurried), budget)
+            found = self._fitted(fit, chosen, hurried)
         except KeyboardInterrupt:
             found = Fitted(chosen)
         except OutOfTime:
             raise not_in_time(chosen, budget.limit) from None
         notes = self._notes(chosen) if hurried and not interrupted else ()
         return replace(found, findings=(*found.findings, *notes), hurried=hurried)
+
+    def _fitted(self, fit: Callable[[Entry], Any], chosen: Entry, hurried: bool) -> Fitted:
+        """The chosen one; the best single candidate where memory does not hold all members of an ensemble at a time."""
+        try:
+            return self._in_time(fit, chosen, hurried)
+        except MemoryError:
+            if not chosen.members:
+                raise
+        single = next(entry for entry in self.board if not entry.members)  # and the members' models are gone
+        said = f"it is the best on the folds, but its models do not fit into memory; {single} was fitted in its place."
+        finding = Finding(
+            "memory", "warning", str(chosen), said, "Give more memory, or leave the ensemble out."
+        )
+        found = self._in_time(fit, single, hurried)
+        return replace(found, findings=(finding, *found.findings))
+
+    def _in_time(self, fit: Callable[[Entry], Any], chosen: Entry, hurried: bool) -> Fitted:
+        if self.contest.interrupted:
+            return fit_after_interrupt(fit, chosen)
+        return last_fit(fit, chosen, self._others(chosen, hurried), self.contest.rules.budget)
 
     def _others(self, chosen: Entry, hurried: bool) -> list[tuple[Entry, float]]:
         """Candidates with the seconds of their last fits, those that look at the rows if any does."""

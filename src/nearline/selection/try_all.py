@@ -99,7 +99,7 @@ class TryThemAll(
         candidates finish, never their scores.
     beside : what there is beside the families: "reference" (boosted trees of scikit-learn on the same folds, never chosen: is
         another kind of model better?), "ensemble" (the candidates' mean probabilities, weighted, as a further candidate), or
-        a list of both. "auto": both, unless the preset is "quick"; None: nothing.
+        a list of both. "auto": the reference, unless the preset is "quick"; None: nothing.
     progress : "auto", "bar", "lines" or "silent".
     journal : a file that keeps what has finished. A fit that finds it there goes on with it, to the same bits; that of
         other rows, folds, weights, scores or another version is refused.

@@ -18,12 +18,13 @@ MOST_COLUMNS = 100
 
 
 def row_order(case: Case) -> list[Finding]:
-    """Rows sorted by class, row numbers that tell the class, or columns that drift from the first row to the last.
+    """Rows sorted by class and divided by number, row numbers that tell the class, or columns that drift from first to last.
 
     Classes by the Kruskal-Wallis test of row numbers, columns by Spearman's rank correlation with them, at a level of 0.001
     for all of them together: so many tables in random order have a finding. What is significant must also be large: a tenth
     of the variance. Columns are asked only where classes do not drift, as these would move them too. Not asked of rows in
-    groups, which come one group after the other, nor where the split is by time, unless they are sorted by class.
+    groups, which come one group after the other, nor where the split is by time, unless they are sorted by class. Sorted by
+    class they say nothing where folds are drawn at random, so that there is no finding then.
     """
     rows = case.sample
     targets = case.targets[rows]
@@ -32,7 +33,7 @@ def row_order(case: Case) -> list[Finding]:
         return []
     by_time = case.split == "time"
     if int((np.diff(targets) != 0).sum()) == len(present) - 1:
-        return [_sorted(len(rows), by_time)]
+        return [_sorted(len(rows), by_time)] if by_time or _in_runs(case) else []
     if by_time:
         return []
     share, p = _classes(targets)
@@ -51,8 +52,17 @@ def _sorted(n: int, by_time: bool) -> Finding:
     if by_time:
         remedy = "Sort them by time, the oldest first, or do not split by time: later classes cannot be learned before."
         return Finding(NAME, "warning", "order of the rows", said, remedy)
-    remedy = "Folds are drawn at random, so that nothing needs to be done; a division by row number would miss classes."
-    return Finding(NAME, "note", "order of the rows", said, remedy)
+    said += (
+        " The folds are runs of rows, so that some train without a class, or have none of its rows to score."
+    )
+    remedy = "Shuffle the folds, or give their number: then they are drawn at random."
+    return Finding(NAME, "warning", "order of the rows", said, remedy)
+
+
+def _in_runs(case: Case) -> bool:
+    """Whether folds leave out several rows each, one after the other, as a division without shuffling does."""
+    tests = [test for _, test in case.folds or ()]
+    return bool(tests) and all(len(test) > 1 and np.ptp(test) == len(test) - 1 for test in tests)
 
 
 def _classes(targets: Array) -> tuple[float, float]:
