@@ -622,7 +622,7 @@ def test_every_check_is_named_and_speaks_in_sentences():
         *check(twice, np.append(y, y)),
         *check(table.iloc[::-1], y[::-1], split="time"),
         *check(X, y, X_test=X[:5], y_test=[9] * 5),
-        *check(X[np.argsort(y)], np.sort(y)),
+        *check(X[np.argsort(y)], np.sort(y), split="time"),
         *check(X, X[:, 0] > X[:, 1]),
         *check(np.append(X, X[:20] + np.eye(5)[0], axis=0), np.append(y, y[:20])),
     ]
