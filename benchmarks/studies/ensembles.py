@@ -109,14 +109,14 @@ def run(
 
 
 def summary(results: list[dict[str, Any]]) -> str:
-    """A line for each score: means over tables, wins and losses, and how the folds' promise of the ensemble held."""
+    """A line for each preset and score: means over tables, wins and losses, and how the promise of folds held."""
     lines = []
-    for scoring in dict.fromkeys(one["scoring"] for one in results):
+    for preset, scoring in dict.fromkeys((one["preset"], one["scoring"]) for one in results):
         sign = 1 if scoring == "accuracy" else -1
-        own = [one for one in results if one["scoring"] == scoring]
+        own = [one for one in results if (one["preset"], one["scoring"]) == (preset, scoring)]
         lines += [
             "",
-            f"| {scoring}, opened | single | with the ensemble | gain | chosen in |",
+            f"| {preset}, {scoring}, opened | single | with the ensemble | gain | chosen in |",
             "|---|---|---|---|---|",
         ]
         gains = []
