@@ -424,7 +424,7 @@ def test_one_fold_is_kept_however_large_it_is():
 
     X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
     rows = TrainingRows(X, y, np.arange(2), None, as_folds(5, y))
-    data, (first, second) = FoldData(rows, None, memory=1.0), representations(X)
+    data, (first, second, *_) = FoldData(rows, None, memory=1.0), representations(X)
     assert data.largest(first).X_train is data.largest(first).X_train
     before = weakref.ref(data.largest(first).X_train)
     assert data.fold(first, 3).X_train is data.fold(first, 3).X_train
