@@ -29,7 +29,7 @@ class Version:
     def __init__(self, python: str, threads: int) -> None:
         # -P: not the folder of the worker, whose files would hide packages of the same names
         self._process = subprocess.Popen(
-            [python, "-P", str(WORKER), str(threads)],
+            [os.path.abspath(python), "-P", str(WORKER), str(threads)],  # not resolved: that would leave the environment
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/",
             env=os.environ | dict.fromkeys(THREAD_VARIABLES, str(threads)),
         )  # fmt: skip
