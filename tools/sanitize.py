@@ -79,7 +79,8 @@ def watched(isa: str, called: Path) -> dict[str, str]:
     address = (
         "detect_leaks=0",  # the interpreter frees little of its memory at its end
         "allocator_may_return_null=1",  # refused memory is an error of Python's, as without the sanitizer
-        "detect_stack_use_after_return=1",
+        # GCC 12 places vectors of 64 bytes at multiples of 32 in the stack frames that this needs, and faults on them
+        f"detect_stack_use_after_return={int(isa != 'avx512')}",
         f"suppressions={SUPPRESSIONS / 'address.txt'}",
     )
     undefined = ("print_stacktrace=1", "halt_on_error=1", f"suppressions={SUPPRESSIONS / 'undefined.txt'}")
